@@ -10,7 +10,6 @@ from microagg.errors import InputError, InvalidData, TooFewRecords
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
 from tests.lengths import first_few
 
-
 ROW = {"unit_constant": "row"}  # units of many rows must be said to be masked row by row
 
 
