@@ -23,7 +23,7 @@ from microagg.partition import groups_each_column
 from microagg.prepare.embedding import Points, embed
 from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.wide import columns_alike_within, differing_within
-from microagg.progress import Progress, part
+from microagg.progress import Progress, part, stage
 from microagg.recipe import Masking, Recipe, Refine
 from microagg.row_groups import File, GroupsOfRows, groups_of_rows, loss_of, numbered
 from microagg.table import Table
@@ -106,9 +106,10 @@ def groups_of_units(
     file, heard = file._replace(units=units), part(progress, 0, 0, 1)
     plain = replace(recipe, refine=Refine())
     lost = partial(loss_of, file.table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
-    best, size = None, recipe.k
+    best, size, tries = None, recipe.k, 1 + (units.n_units // recipe.k).bit_length()
     while size <= max(recipe.k, units.n_units):
-        tried = _groups_of_so_many_units(file, once, names, size, plain, method, rule, n_jobs, heard)
+        told = stage(progress, (size // recipe.k).bit_length() - 1, tries)
+        tried = _groups_of_so_many_units(file, once, names, size, plain, method, rule, n_jobs, told)
         tried = _with_losses(tried, file.table, once, lost)
         if best is not None and tried.loss >= best.loss:
             break
@@ -116,7 +117,8 @@ def groups_of_units(
     assert best is not None
     if recipe.refine.effort is None:
         return best
-    refined = _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, progress)
+    last = stage(progress, tries - 1, tries)
+    refined = _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, last)
     return refined._replace(loss=best.loss, rows=refined.rows._replace(diverse=best.rows.diverse))
 
 
