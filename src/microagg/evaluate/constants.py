@@ -103,30 +103,46 @@ def _is_shared(column: Coded, units: Labels) -> bool:
 
 def _equations(column: Coded, releases: Sequence[Seen], units: Labels, weights: Values | None) -> sparse.csr_matrix:
     """Return what groups show of a column: a row for each mean, with what each unit counts in it, (means, units)."""
-    known, n_units, found = column.cells.present, int(units.max()) + 1, []
-    spread = float(column.cells.known.std()) if known.any() else 0.0
+    n_units, found = int(units.max()) + 1, []
     for masked, classes in releases:
         after = next((one for one in masked if one.name == column.name), None)
-        if after is None or not spread:
+        if after is None or not column.cells.present.any():
             continue
-        labels = classes
-        if _is_shared(after, units):  # masked once a unit: groups are of whole units
-            graph = sparse.coo_matrix((np.ones(units.size), (units, classes)), shape=(n_units, int(classes.max()) + 1))
-            labels = connected_components(sparse.bmat([[None, graph], [graph.T, None]]))[1][:n_units][units]
-        both = known & after.cells.present
-        own, of, values, shown = codes_of(labels[both]), units[both], column.values[both], after.values[both]
-        step = 0.5 * 10.0 ** Steps.of(np.unique(shown)).power(lambda: spread)
-        tried = []
-        for counts in [np.ones(own.size), *([] if weights is None else [weights[both]])]:
-            total = np.bincount(own, weights=counts)
-            mean = np.bincount(own, weights=counts * values) / np.where(total > 0.0, total, 1.0)
-            off = np.abs(mean[own] - shown) > max(_AGREES * spread, step)
-            agrees = np.bincount(own, weights=off) == 0.0
-            tried.append((int(np.count_nonzero(agrees)), agrees, counts))
-        _, agrees, counts = max(tried, key=lambda one: one[0])
-        rows = agrees[own]
-        shape = (agrees.size, n_units)
-        found.append(sparse.csr_matrix((counts[rows], (own[rows], of[rows])), shape=shape)[np.flatnonzero(agrees)])
+        own = codes_of(after.cells.classes)  # where each column has groups of its own
+        ways = [_of_whole_units(classes, units)] if _is_shared(after, units) else [classes, own]
+        counts = [np.ones(units.size), *([] if weights is None else [weights])]
+        tried = [_means(column, after, labels, units, one) for labels in ways for one in counts]
+        found.append(max(tried, key=lambda one: one.rows).sums)
     sums = sparse.vstack(found, format="csr") if found else sparse.csr_matrix((0, n_units))
     lengths = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1))).ravel()
     return sparse.diags(1.0 / np.where(lengths > 0.0, lengths, 1.0)) @ sums  # whatever counts weigh
+
+
+def _of_whole_units(classes: Labels, units: Labels) -> Labels:
+    """Return the groups of units that a column which is masked once a unit was masked by: whose rows share classes."""
+    shape = (int(units.max()) + 1, int(classes.max()) + 1)
+    graph = sparse.coo_matrix((np.ones(units.size), (units, classes)), shape=shape)
+    return np.asarray(connected_components(sparse.bmat([[None, graph], [graph.T, None]]))[1][: shape[0]][units])
+
+
+class _Means(NamedTuple):
+    """Groups whose released value is the mean of their records: how many rows they have, and what is in each."""
+
+    rows: int
+    sums: sparse.csr_matrix
+
+
+def _means(before: Coded, after: Coded, labels: Labels, units: Labels, counts: Values) -> _Means:
+    """Find the groups that release the mean of their records, by how much each row counts."""
+    known = before.cells.present & after.cells.present
+    own, values, shown, counts = codes_of(labels[known]), before.values[known], after.values[known], counts[known]
+    if not own.size:
+        return _Means(0, sparse.csr_matrix((0, int(units.max()) + 1)))
+    spread = float(before.cells.known.std())
+    step = 0.5 * 10.0 ** Steps.of(np.unique(shown)).power(lambda: spread)
+    total = np.bincount(own, weights=counts)
+    mean = np.bincount(own, weights=counts * values) / np.where(total > 0.0, total, 1.0)
+    agrees = np.bincount(own, weights=np.abs(mean[own] - shown) > max(_AGREES * spread, step)) == 0.0
+    rows, shape = agrees[own], (agrees.size, int(units.max()) + 1)
+    sums = sparse.csr_matrix((counts[rows], (own[rows], units[known][rows])), shape=shape)
+    return _Means(int(np.count_nonzero(rows)), sums[np.flatnonzero(agrees)])
