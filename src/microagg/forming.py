@@ -28,7 +28,14 @@ from microagg.release_facts import OnceFacts
 from microagg.row_groups import Diverse, File, groups_of_rows, numbered
 from microagg.schema import Role, Schema
 from microagg.table import Table
-from microagg.unit_constants import groups_of_units, labels_of_columns, loss_by_row, masked_once, settled_constant
+from microagg.unit_constants import (
+    check_once,
+    constant_columns,
+    groups_of_units,
+    labels_of_columns,
+    loss_by_row,
+    settled_constant,
+)
 from microagg.units import Units
 from microagg.weighting import Weighed
 from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
@@ -109,8 +116,13 @@ def _of_rows(
     patterns = Patterns(file.strata, 0, 0)
     if recipe.masking.missing == "pattern":
         patterns = find_patterns(table, file.strata, recipe.k, units, by_value=refined)
-    constant = "auto" if units is None else settled_constant(recipe.units.constant, table.n_records, units.n_units)
-    once = masked_once(file, recipe, method) if constant == "once" else []
+    constant, once = recipe.units.constant, []
+    if units is not None:
+        once = constant_columns(file)
+        constant = settled_constant(constant, table.n_records, units.n_units, table.named(once))
+        once = once if constant == "once" else []
+        if once:
+            check_once(file, once, recipe, method)
     given, pieces, order = file, patterns.pieces, None
     if refined:
         # A demand can join pieces, so that a unit in two of them is one; so can what a unit has in common.

@@ -5,7 +5,7 @@ the means of all groups are equations from which it may follow. So units are gro
 their rows then by the others, inside of the groups of units.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from microagg.diversity import Demand
 from microagg.equivalence import codes_of, first_of_each, rows_of
 from microagg.errors import InvalidParameter, PromiseBroken, setting
 from microagg.grouping import Grouping
-from microagg.kinds import Rule
+from microagg.kinds import Number, Rule
 from microagg.partition import groups_each_column
 from microagg.prepare.embedding import Points, embed
 from microagg.prepare.patterns import Patterns, find_patterns
@@ -26,7 +26,7 @@ from microagg.prepare.wide import columns_alike_within, differing_within
 from microagg.progress import Progress, part, stage
 from microagg.recipe import Masking, Recipe, Refine
 from microagg.row_groups import File, GroupsOfRows, groups_of_rows, loss_of, numbered
-from microagg.table import Table
+from microagg.table import Coded, Table
 from microagg.units import Units, held_by
 
 Labels = NDArray[np.int64]
@@ -35,22 +35,29 @@ MANY_ROWS = 3.0
 """Rows of a unit, on average, above which "auto" masks columns once that are constant in a unit."""
 
 
-def settled_constant(said: str, rows: int, units: int) -> str:
-    """Return how columns that are constant in a unit are masked, with what "auto" chose."""
-    return said if said != "auto" else "once" if rows > MANY_ROWS * units else "row"
+def settled_constant(said: str, rows: int, units: int, columns: Iterable[Coded]) -> str:
+    """Return how columns that are constant in a unit are masked, with what "auto" chose; `columns` may be constant.
 
-
-def masked_once(file: File, recipe: Recipe, method: Grouping) -> list[Any]:
-    """Return the columns with one value for all rows of a unit, or say what cannot be combined with masking them once.
-
-    None where no unit has two rows: then every column is like that.
+    Categories and levels give no means, and so no equations.
     """
+    if said != "auto":
+        return said
+    return "once" if rows > MANY_ROWS * units and any(isinstance(one.kind, Number) for one in columns) else "row"
+
+
+def constant_columns(file: File) -> list[Any]:
+    """Return the columns with one value for all rows of a unit; none where no unit has two rows: then all are so."""
+    assert file.units is not None
+    if file.units.n_units == file.units.codes.size:
+        return []
+    differing = columns_alike_within(file.table, file.units.codes)
+    return [name for name in file.table.names if not differing[name]]
+
+
+def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:
+    """Refuse what cannot be combined with masking these columns once for each unit."""
     assert file.units is not None
     table, codes = file.table, file.units.codes
-    differing = columns_alike_within(table, codes)
-    found = [name for name in table.names if not differing[name]]
-    if not found or file.units.n_units == codes.size:
-        return []
     masking, row = recipe.masking, f"Or choose {setting('unit_constant', 'row')}."
     why = f"{len(found)} masked column(s) have one value for all rows of a unit and are masked once a unit"
     if groups_each_column(method.name) or method.options.get("axis") in table.names:
@@ -66,7 +73,6 @@ def masked_once(file: File, recipe: Recipe, method: Grouping) -> list[Any]:
             f"out{variance}. {row}",
             parameter="unit_constant",
         )
-    return found
 
 
 class GroupsOfUnits(NamedTuple):

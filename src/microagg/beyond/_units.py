@@ -82,7 +82,7 @@ def _with_settled_constant(plan: Plan, held: Held) -> Plan:
     Which columns are constant in a unit is not known here, nor what the means of many groups disclose of these.
     """
     rows, units = int(held.rows.sum()), int(held.units.sum())
-    if settled_constant(plan.recipe.units.constant, rows, units) == "once":
+    if settled_constant(plan.recipe.units.constant, rows, units, plan.columns) == "once":
         raise InvalidParameter(
             f"a unit has {rows / units:.1f} rows on average, so that means of many groups may disclose a value that "
             f"all its rows have in common. In files larger than memory this is neither prevented nor measured. "

@@ -5,14 +5,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
 from microagg.evaluate.anonymity import classes_sharing
-from microagg.evaluate.constants import Seen, UnitConstants, measure_constants
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.linkage import linked_records, linked_units
@@ -23,6 +22,9 @@ from microagg.parallel import in_parallel
 from microagg.progress import Progress, Told, part, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+
+if TYPE_CHECKING:
+    from microagg.evaluate.constants import UnitConstants
 
 _PLACED, _LINKED = 5, 95  # percent of the progress: when the files are placed, and when their records are linked
 _FEW = 4000  # records of a file: with fewer, each set of keys is linked so soon that threads only wait for each other
@@ -130,7 +132,7 @@ class DisclosureRisk(ReadOnly):
     others: Mapping[str, float] = field(default_factory=dict)
     expected_links: float | None = None
     n_units: int | None = None
-    constants: UnitConstants | None = None
+    constants: "UnitConstants | None" = None
 
     @property
     def n_linked(self) -> int:
@@ -237,6 +239,8 @@ def measure_risk(
     by_deviation = deviation_intervals(original, masked, n_jobs, stage(last, 1, 3))
     constants = None
     if units is not None and whole is None and complete:
+        from microagg.evaluate.constants import Seen, measure_constants  # they need SciPy, which takes long to import
+
         seen = Seen(masked, classes_sharing(masked, np.zeros(n, dtype=np.int64) if strata is None else strata))
         constants = measure_constants(original, [seen], units, weights, stage(last, 2, 3))
     n_sets = 2 ** len(keys) - 1

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.evaluate.constants import UnitConstants
 from microagg.evaluate.dominance import measure_dominance
 from microagg.judgement.names import shown
 from microagg.judgement.parts import ColumnRisk, ConstantsFound, Linkage, RecordRisk, Risk, finite
@@ -15,6 +14,7 @@ from microagg.progress import Progress
 from microagg.table import Table
 
 if TYPE_CHECKING:
+    from microagg.evaluate.constants import UnitConstants
     from microagg.release import Release
 
 _DOMINANCE = 10.0  # percent: the p of the p percent rule
@@ -47,7 +47,7 @@ def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None)
     )
 
 
-def _constants(found: UnitConstants | None) -> ConstantsFound | None:
+def _constants(found: "UnitConstants | None") -> ConstantsFound | None:
     """Return the units with a value that follows from means; None where no column is constant in units."""
     if found is None or not found.columns:
         return None

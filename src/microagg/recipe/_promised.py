@@ -39,7 +39,8 @@ class UnitChoices(Part):
         keyword="unit_constant",
         more='"once": units are grouped by these columns first, and all rows of a unit release the same; "row": each '
         "row with its own group, so that a unit with many rows is in many groups, whose means can disclose its value. "
-        '"auto": "once" if units have more than three rows on average, and always with ``unit_release="pseudonym"``.',
+        '"auto": "once" if units have more than three rows on average and a number or date is constant in them, and '
+        'always with ``unit_release="pseudonym"``.',
     )
     household: tuple[Any, ...] = choose(
         (),
