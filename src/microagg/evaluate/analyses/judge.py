@@ -34,7 +34,7 @@ def columns_read(analyses: Sequence[Analysis], names: Any) -> list[Any]:
     found: dict[Any, None] = {}
     for one in analyses:
         weight = [] if one.weight is None else [one.weight]
-        for name in (*(term.column for term in terms_of(one, names)), *one.by, *weight):
+        for name in (*(name for term in terms_of(one, names) for name in term.columns), *one.by, *weight):
             found[known(name, names)] = None
     return list(found)
 
@@ -155,7 +155,7 @@ def _sample(records: Records, analysis: Analysis, domains: Labels, z: float, che
         lacking |= own < 0
     weights = np.ones(records.n)
     if analysis.weight is not None:
-        weights = records.values(Term(analysis.weight))
+        weights = records.values(Term.of(analysis.weight))
         _check_weights(weights, analysis.weight)
         lacking |= ~(weights > 0)
     clusters = records.units.get(analysis.unit) if analysis.unit is not None else None
