@@ -251,9 +251,9 @@ class Reader:
     def wrong(self, why: str, at: int | None = None) -> InvalidParameter:
         """Return the error that says what cannot be read, and where."""
         text = self.text if len(self.text) <= 200 else f"{self.text[:199]}…"
-        place = "" if at is None else f" (character {at + 1})"
+        place = "" if at is None else f" at character {at + 1}"
         return InvalidParameter(
-            f"the {self._what} {text!r} is not understood: {why}{place}. {self._how}", parameter=self._parameter
+            f"the {self._what} {text!r} is not understood{place}: {why}. {self._how}", parameter=self._parameter
         )
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +51,16 @@ class Relation:
     alone: tuple[str | None, str | None]
     sign: str
     tolerance: float
+    read_from: ClassVar[Any] = None  # the table of a recipe that says it
     _sides: tuple[Node, Node] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
-        """Read a relation, or say what is wrong with it."""
+    def of(cls, said: Any, tolerance: Any = 0.0, parameter: str = "relations") -> "Relation":
+        """Read a relation, or say what is wrong with it, and with which parameter."""
         tolerance = check_between("tolerance", tolerance, 0.0, LARGEST, "It is in the units of the columns.")
         if not isinstance(said, str):
-            raise InvalidParameter(f"a relation is of type {type(said).__name__}. {_HOW}", parameter="relations")
-        reader = Reader(said, "relation", "relations", _HOW)
+            raise InvalidParameter(f"a relation is of type {type(said).__name__}. {_HOW}", parameter=parameter)
+        reader = Reader(said, "relation", parameter, _HOW)
         left = reader.sum()
         sign = reader.take(*COMPARED)
         right = reader.sum()

@@ -172,3 +172,21 @@ class Origin:
     ) -> InputError:
         """Make the error that says what is wrong and in which line."""
         return kind(f"{self.head(place, word)}{what}")
+
+
+@frozen()
+class OneTable:
+    """One table of a list in a file, such as the second [[analysis]]."""
+
+    origin: Origin
+    table: str
+    number: int
+
+    def head(self, error: InputError) -> str:
+        """Name the file and the line in which the table says what an error is about."""
+        word = str(error.columns[0]) if error.columns else None
+        said = self.origin.tables[self.table][self.number - 1]
+        keys = [key for key in said if key == error.parameter] or [
+            key for key, value in said.items() if word is not None and word in str(value)
+        ]
+        return self.origin.head((self.table, str(self.number), *keys[:1]), word)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from microagg.checks import check_names, check_option, nearest
 from microagg.errors import InvalidParameter, a_type
@@ -48,6 +48,7 @@ class Analysis:
     unit: Any
     name: str
     options: tuple[tuple[str, Any], ...]
+    read_from: ClassVar[Any] = None  # the table of a recipe that says it
 
     def __init__(
         self,
