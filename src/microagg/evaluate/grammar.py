@@ -193,15 +193,11 @@ def _bracketed(node: Node, sign: str = "") -> str:
 
 @frozen()
 class Formula:
-    """A response, and the terms that explain it, those of fewer factors first."""
+    """A response, the terms that explain it, those of fewer factors first, and all columns that were named."""
 
     response: Node
     terms: tuple[tuple[Node, ...], ...]
-
-    def columns(self) -> list[Any]:
-        """Return the columns that are named, each once."""
-        nodes = [self.response, *(factor for term in self.terms for factor in term)]
-        return list(dict.fromkeys(name for node in nodes for name in node.columns()))
+    columns: tuple[Any, ...]
 
 
 class Token(NamedTuple):
@@ -245,6 +241,7 @@ class Reader:
         self._functions, self._odd = functions, _odd_names(frozenset(names)) if names else None
         self._depth = self._calls = self._place = 0
         self._found: Token | None = None
+        self._named: list[str] = []
         if len(text) > most:
             raise self.wrong(f"it has {len(text)} characters, and {most} are the most")
 
@@ -364,7 +361,7 @@ class Reader:
         if token.kind in ("word", "quoted"):
             self._advance()
             called = self._functions and token.kind == "word" and self._sign == "("
-            return self._call(token) if called else Name(token.text)
+            return self._call(token) if called else self._name(token)
         if self._sign != "(":
             raise self._unexpected("a column, a number or (")
         self._advance()
@@ -376,7 +373,7 @@ class Reader:
         name = token.text
         if name not in self._functions:
             known = f"It can be {', '.join(self._functions)}"
-            why = "only a formula can have that" if name in FUNCTIONS else known
+            why = "Only a formula can have it" if name in FUNCTIONS else known
             raise self.wrong(f"there is no function {name[:40]!r} here. {why}", token.start)
         if self._calls and name in _ALONE:
             raise self.wrong(f"{name}(…) is inside another function, and must be a term by itself", token.start)
@@ -401,7 +398,11 @@ class Reader:
     def _column(self) -> Node:
         if self._next.kind not in ("word", "quoted"):
             raise self._unexpected("a column")
-        return Name(self._advance().text)
+        return self._name(self._advance())
+
+    def _name(self, token: Token) -> Node:
+        self._named.append(token.text)
+        return Name(token.text)
 
     # Terms
 
@@ -434,7 +435,7 @@ class Reader:
         self.end()
         if not terms:
             raise self.wrong("nothing is left that explains the response")
-        return Formula(response, tuple(sorted(terms.values(), key=len)))
+        return Formula(response, tuple(sorted(terms.values(), key=len)), tuple(dict.fromkeys(self._named)))
 
     def _summed(self, found: Terms, *, outermost: bool) -> Terms:
         adds = self._sign not in ("+", "-") or self.take("+", "-") == "+"

@@ -28,7 +28,7 @@ class Explained(NamedTuple):
 
 def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     if (formula := analysis.option("formula")) is not None:
-        return [Term.of(known(name, names)) for name in formula_of(formula).columns()]
+        return [Term.of(known(name, names)) for name in formula_of(formula).columns]
     return [Term.parse(one, names) for one in analysis.columns]
 
 
