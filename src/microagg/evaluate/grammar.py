@@ -1,21 +1,18 @@
 """One small grammar for what a person writes of columns: formulas, terms, conditions and relations.
 
-A text becomes a tree of the nodes below, and nothing else: no part of it is ever run as Python. A word directly before
-a bracket is a function, if it is spelt like one of `FUNCTIONS`; every other word is the name of a column.
+A text becomes a tree (`microagg.evaluate.trees`), and nothing else: no part of it is ever run as Python. A word
+directly before a bracket is a function, which must be one of `FUNCTIONS`; every other word is the name of a column.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from microagg.errors import InvalidParameter
+from microagg.evaluate.trees import ALONE, FUNCTIONS, Call, Joined, Name, Node, Number, Power
 from microagg.frozen import frozen
 
-Values = NDArray[np.float64]
 Made = TypeVar("Made")
 
 MOST_CHARACTERS = 10_000
@@ -37,158 +34,8 @@ _COMPARISON = re.compile(r"\s*([<>!=]=|[<>=])\s*(?=\S)")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 
 
-def _centred(values: Values) -> Values:
-    return np.asarray(values - values[np.isfinite(values)].mean())
-
-
-def _scaled(values: Values) -> Values:
-    centred = _centred(values)
-    known = centred[np.isfinite(centred)]
-    return np.asarray(centred / np.sqrt(known @ known / (known.size - 1)))
-
-
-ELEMENTWISE: dict[str, Callable[[Values], Values]] = {
-    "log": np.log,
-    "log2": np.log2,
-    "log10": np.log10,
-    "exp": np.exp,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
-    "I": lambda values: values,
-}
-"""What makes a number of each number by itself."""
-_OF_NUMBERS = ELEMENTWISE | {"center": _centred, "scale": _scaled}
-_ALONE = ("poly", "C")  # which make several columns, and so are terms by themselves
-FUNCTIONS = (*_OF_NUMBERS, *_ALONE)
-"""All that a formula may call."""
-
-
-@frozen()
-class Name:
-    """A column."""
-
-    name: Any
-
-    def columns(self) -> Iterator[Any]:
-        """Yield the columns that are named, in that order."""
-        yield self.name
-
-    def values(self, column: Callable[[Any], Values]) -> Values:
-        """Compute the numbers, from those of each column."""
-        return column(self.name)
-
-    def __str__(self) -> str:
-        return str(self.name)
-
-
-@frozen()
-class Number:
-    """A number, as it was written."""
-
-    written: str
-
-    def columns(self) -> Iterator[Any]:
-        """Yield nothing: it names no column."""
-        return iter(())
-
-    def values(self, column: Callable[[Any], Values]) -> Values:  # noqa: ARG002
-        """Return the number."""
-        return np.asarray(np.float64(self.written))
-
-    def __str__(self) -> str:
-        return self.written
-
-
-@frozen()
-class Joined:
-    """Nodes with signs before them: all + and -, or all * and /; the first has + or *, but for "-x"."""
-
-    parts: "tuple[tuple[str, Node], ...]"
-
-    def columns(self) -> Iterator[Any]:
-        """Yield the columns that are named, in that order."""
-        for _, part in self.parts:
-            yield from part.columns()
-
-    def values(self, column: Callable[[Any], Values]) -> Values:
-        """Compute the numbers, from those of each column."""
-        (sign, first), *others = self.parts
-        found = first.values(column)
-        found = -found if sign == "-" else found
-        for sign, part in others:
-            own = part.values(column)
-            match sign:
-                case "+":
-                    found = found + own
-                case "-":
-                    found = found - own
-                case "*":
-                    found = found * own
-                case _:
-                    found = found / own
-        return found
-
-    def __str__(self) -> str:
-        (sign, first), *others = self.parts
-        if not others:
-            return f"{sign}{_bracketed(first)}"
-        said = str(first) if sign == "+" or not _is_sum(first) else f"({first})"
-        return said + "".join(f" {sign} {_bracketed(one, sign)}" for sign, one in others)
-
-
-@frozen()
-class Power:
-    """A node, raised to a whole power."""
-
-    base: "Node"
-    exponent: int
-
-    def columns(self) -> Iterator[Any]:
-        """Yield the columns that are named, in that order."""
-        return self.base.columns()
-
-    def values(self, column: Callable[[Any], Values]) -> Values:
-        """Compute the numbers, from those of each column."""
-        return np.asarray(self.base.values(column) ** self.exponent)
-
-    def __str__(self) -> str:
-        return f"{f'({self.base})' if isinstance(self.base, Joined | Power) else self.base}^{self.exponent}"
-
-
-@frozen()
-class Call:
-    """A function of a node; poly has a degree as well, which is 0 of the others."""
-
-    function: str
-    argument: "Node"
-    degree: int = 0
-    more: str = ""
-
-    def columns(self) -> Iterator[Any]:
-        """Yield the columns that are named, in that order."""
-        return self.argument.columns()
-
-    def values(self, column: Callable[[Any], Values]) -> Values:
-        """Compute the numbers, from those of each column."""
-        return _OF_NUMBERS[self.function](self.argument.values(column))
-
-    def __str__(self) -> str:
-        return f"{self.function}({self.argument}{self.more})"
-
-
-Node = Name | Number | Joined | Power | Call
 Terms = dict[frozenset[Node], tuple[Node, ...]]
 """Terms of a formula, each of its factors, which are multiplied; that of none is the intercept."""
-
-
-def _is_sum(node: Node) -> bool:
-    return isinstance(node, Joined) and node.parts[0][0] in "+-" and len(node.parts) > 1
-
-
-def _bracketed(node: Node, sign: str = "") -> str:
-    """Show a node that comes after a sign, in brackets where it needs them."""
-    joined = isinstance(node, Joined) and len(node.parts) > 1
-    return f"({node})" if joined and (_is_sum(node) or sign not in ("+", "-")) else str(node)
 
 
 @frozen()
@@ -339,7 +186,7 @@ class Reader:
         if self._sign != "^" or not self._functions:
             return base
         at = self._advance().start
-        if isinstance(base, Call) and base.function in _ALONE:
+        if isinstance(base, Call) and base.function in ALONE:
             raise self.wrong(f"{base.function}(…) cannot be raised to a power", at)
         exponent = self._whole(POWERS, "a power")
         if self._sign == "^":
@@ -375,7 +222,7 @@ class Reader:
             known = f"It can be {', '.join(self._functions)}"
             why = "Only a formula can have it" if name in FUNCTIONS else known
             raise self.wrong(f"there is no function {name[:40]!r} here. {why}", token.start)
-        if self._calls and name in _ALONE:
+        if self._calls and name in ALONE:
             raise self.wrong(f"{name}(…) is inside another function, and must be a term by itself", token.start)
         self.take("(")
         self._calls += 1
@@ -428,7 +275,7 @@ class Reader:
     def formula(self) -> Formula:
         """Read a whole formula."""
         response = self.factor()
-        if isinstance(response, Call) and response.function in _ALONE:
+        if isinstance(response, Call) and response.function in ALONE:
             raise self.wrong(f"{response.function}(…) cannot be the response")
         self.take("~")
         terms = self._summed({frozenset(): ()}, outermost=True)

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_between
 from microagg.errors import InvalidParameter
-from microagg.evaluate.grammar import COMPARED, LARGEST, Name, Node, Reader
+from microagg.evaluate.grammar import COMPARED, LARGEST, Reader
+from microagg.evaluate.trees import Name, Node, Values
 from microagg.frozen import frozen
-
-Values = NDArray[np.float64]
 
 _NOISE = 1e-9  # of the values that are compared: sums of floats differ by that without meaning anything
 _HOW = (

@@ -10,7 +10,7 @@ from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.fitting import Column
 from microagg.evaluate.analyses.records import Sample, Values
 from microagg.evaluate.analyses.terms import Term
-from microagg.evaluate.grammar import Call, Name, Node
+from microagg.evaluate.trees import Call, Name, Node
 
 INTERCEPT = "intercept"
 MOST_COEFFICIENTS = 1000

@@ -7,7 +7,8 @@ from typing import Any
 from microagg.checks import nearest, shown_name
 from microagg.errors import RoleError
 from microagg.evaluate.analyses.definition import as_text
-from microagg.evaluate.grammar import ELEMENTWISE, FUNCTIONS, Formula, Name, Node, Reader
+from microagg.evaluate.grammar import Formula, Reader
+from microagg.evaluate.trees import ELEMENTWISE, FUNCTIONS, Name, Node
 from microagg.frozen import frozen
 
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
