@@ -30,6 +30,10 @@ NAMES = [
     "a`b",
     "sex",
     7,
+    "(",
+    "^",
+    "=",
+    "-x",
 ]
 
 
@@ -128,6 +132,10 @@ def test_letters_that_python_takes_for_a_function_are_none():
         ("log( lead)", "log( lead)", [" lead"]),
         ("log(a`b)", "log(a`b)", ["a`b"]),
         ("größe^3", "größe^3", ["größe"]),
+        ("log(()", "log(()", ["("]),
+        ("^^2", "^^2", ["^"]),
+        ("= > 0", "= > 0", ["="]),
+        ("I(-x + 1)", "I(-x + 1)", ["-x"]),
         ("sex = m", "sex = m", ["sex"]),
         ("sex == m", "sex = m", ["sex"]),
         ("sex=very good", "sex = very good", ["sex"]),
@@ -274,7 +282,7 @@ def test_what_a_formula_does_not_have_is_refused_with_its_place_and_the_remedy(t
 )
 def test_what_a_term_does_not_have_is_refused(text, error, why):
     with pytest.raises(error, match=why):
-        Term.parse(text, NAMES)
+        Term.parse(text, ["x", "y", "sex", "hh-size"])
 
 
 HEAVY = {

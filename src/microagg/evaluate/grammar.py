@@ -108,8 +108,6 @@ class Reader:
 
     def _read(self) -> Token:
         start = self._place
-        if self._odd is not None and (odd := self._odd.match(self.text, start)) is not None:
-            return Token("quoted", odd[0], start, odd.end())
         found = _TOKEN.match(self.text, start)
         if found is None or found.lastgroup is None:
             rest = self.text[start:].lstrip()
@@ -121,6 +119,13 @@ class Reader:
             raise self.wrong(f"it has {found[kind]!r}, which is not allowed", found.start(kind))
         text = found[kind][1:-1] if kind == "quoted" else found[kind]
         return Token(kind, text, found.start(kind), found.end())
+
+    def _begin(self) -> Token:
+        """Look at the beginning of an operand, where a column goes first whose name is not one word."""
+        odd = None if self._odd is None else self._odd.match(self.text, self._place)
+        if odd is not None:
+            self._found = Token("quoted", odd[0], odd.start(), odd.end())
+        return self._next
 
     def _advance(self) -> Token:
         token = self._next
@@ -135,7 +140,7 @@ class Reader:
         token = self._next
         if token.kind == "end":
             return self.wrong("it ends too early")
-        if token.text == "**":
+        if self._sign == "**":
             return self.wrong("it has '**'; a power is written with ^, such as x^2", token.start)
         return self.wrong(f"it has {token.text[:40]!r} in place of {wanted}", token.start)
 
@@ -147,11 +152,10 @@ class Reader:
 
     def end(self) -> None:
         """Refuse whatever comes after the end."""
-        token = self._next
-        if token.text == "**":
+        if self._sign == "**":
             raise self._unexpected("the end")
-        if token.kind != "end":
-            raise self.wrong(f"{token.text[:40]!r} comes too late", token.start)
+        if self._next.kind != "end":
+            raise self.wrong(f"{self._next.text[:40]!r} comes too late", self._next.start)
 
     def _nested(self, read: Callable[[], Made]) -> Made:
         self._depth += 1
@@ -177,6 +181,7 @@ class Reader:
         return parts[0][1] if len(parts) == 1 else Joined(tuple(parts))
 
     def _signed(self) -> Node:
+        self._begin()
         if self._sign not in ("+", "-"):
             return self._power(self._atom())
         sign, own = self.take("+", "-"), self._nested(self._signed)
@@ -255,7 +260,7 @@ class Reader:
 
     def factor(self) -> Node:
         """Read a column, a function, or one of them with a power."""
-        token = self._next
+        token = self._begin()
         if token.kind not in ("word", "quoted"):
             raise self._unexpected("a column or a function; arithmetic, such as 2 * x, is written as I(2 * x)")
         found = self._power(self._atom())

@@ -54,12 +54,12 @@ class Relation:
     _sides: tuple[Node, Node] = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, said: Any, tolerance: Any = 0.0, parameter: str = "relations") -> "Relation":
-        """Read a relation, or say what is wrong with it, and with which parameter."""
+    def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
+        """Read a relation, or say what is wrong with it."""
         tolerance = check_between("tolerance", tolerance, 0.0, LARGEST, "It is in the units of the columns.")
         if not isinstance(said, str):
-            raise InvalidParameter(f"a relation is of type {type(said).__name__}. {_HOW}", parameter=parameter)
-        reader = Reader(said, "relation", parameter, _HOW)
+            raise InvalidParameter(f"a relation is of type {type(said).__name__}. {_HOW}", parameter="relations")
+        reader = Reader(said, "relation", "relations", _HOW)
         left = reader.sum()
         sign = reader.take(*COMPARED)
         right = reader.sum()

@@ -24,7 +24,11 @@ def as_relation(said: Any) -> Relation:
             "a relation needs holds, which says what is true. Add it: holds = 'income = wage + benefits'.",
             parameter="holds",
         )
-    return Relation.of(said["holds"], said.get("tolerance", 0.0), "holds")
+    try:
+        return Relation.of(said["holds"], said.get("tolerance", 0.0))
+    except InvalidParameter as error:
+        error.parameter = "holds" if error.parameter == "relations" else error.parameter  # its key
+        raise
 
 
 @frozen()

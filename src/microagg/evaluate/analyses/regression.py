@@ -73,11 +73,11 @@ def _by_formula(sample: Sample, analysis: Analysis) -> Explained:
     first = _response(Term(formula.response), analysis, sample.records)
     with np.errstate(all="ignore"):
         response = numbers_of(sample, first.made) if first.condition is None else sample.values(first)
-        names, columns = zip(*columns_of(sample, formula.terms), strict=True)
+        made = columns_of(sample, formula.terms)
     rows = np.isfinite(response)
-    for own in columns:
+    for _, own in made:
         rows &= np.isfinite(own)
-    return Explained(response[rows], [own[rows] for own in columns], list(names), rows)
+    return Explained(response[rows], [own[rows] for _, own in made], [name for name, _ in made], rows)
 
 
 def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Callable[[Values], Rows]) -> Found:
