@@ -336,24 +336,21 @@ def test_what_is_wrong_with_a_relation_or_a_condition_has_its_line(key, said, li
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("said", "line", "why"),
     [
-        ('columns = ["income", "wage^22"]', "the term 'wage.22' is not understood at character 6"),
-        (
-            'columns = ["income", "log(wags)"]',
-            "column 'wags' of the analysis .* is not in the file. Did you mean 'wage'",
-        ),
-        ('formula = "income ~ wags"', "column 'wags' of the analysis .* is not in the file. Did you mean 'wage'"),
+        ('columns = ["income", "wage^22"]', 9, "the term 'wage.22' is not understood at character 6"),
+        ('columns = ["income", "log(wags)"]', 9, "column 'wags' of the analysis .* Did you mean 'wage'"),
+        ('formula = "income ~ wags"', 9, "column 'wags' of the analysis .* is not in the file. Did you mean 'wage'"),
+        ('name = "outcome"\ncolumns = ["income", "wage"]\nby = "come"', 11, "column 'come' of the analysis 'outcome'"),
     ],
 )
-def test_what_shows_only_with_the_file_has_its_line_too(said, why):
+def test_what_shows_only_with_the_file_has_its_line_too(said, line, why):
     frame = pd.DataFrame({"income": np.arange(30.0), "wage": np.arange(30.0)[::-1]})
     text = 'k = 3\n[roles]\nquasi = ["wage", "income"]\n[[analysis]]\nkind = "mean"\ncolumns = "wage"\n'
-    text += f'[[analysis]]\nkind = "linear"\n{said}\n'
-    recipe = ma.Recipe.parse(text, "r.toml")
-    with pytest.raises(ma.errors.InputError, match=f"^r.toml, line 9: {why}"):
+    recipe = ma.Recipe.parse(f'{text}[[analysis]]\nkind = "linear"\n{said}\n', "r.toml")
+    with pytest.raises(ma.errors.InputError, match=f"^r.toml, line {line}: {why}"):
         ma.protect(frame, recipe=recipe)
-    with pytest.raises(ma.errors.InputError, match=r"^r\.toml, line 9: "):
+    with pytest.raises(ma.errors.InputError, match=rf"^r\.toml, line {line}: "):
         ma.utility(frame, frame, recipe.analyses.analyses)
 
 
