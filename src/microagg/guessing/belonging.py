@@ -9,6 +9,7 @@ from microagg.guessing.facts import FEW, Facts
 
 _ROWS = 100_000  # rows that are looked at
 _PAIRS = 20  # pairs of rows with the same value from which constancy means something
+_SEVERAL = 2  # columns that are constant within values that occur unevenly
 
 
 def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
@@ -16,7 +17,8 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
 
     Rows are put in the order of the column. Another column counts if it often changes from one value to the next, and
     returns to what it was, and hardly ever changes within one. What is a class of the column, as age groups are of
-    ages, does not return. Values that occur unevenly are categories that others follow from.
+    ages, does not return. One such column is enough where values occur about equally often. Of values that occur
+    unevenly, as firms do, but also categories that another column follows from, it takes several such columns.
     """
     codes = column.codes[:_ROWS]
     rows = np.flatnonzero(codes >= 0)
@@ -24,7 +26,13 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
         return False
     counts = np.bincount(codes[rows])
     counts = counts[counts > 0]
-    if len(counts) <= FEW or rows.size - len(counts) < _PAIRS or counts.mean() > 50 or counts.std() > counts.mean():
+    if rows.size - len(counts) < _PAIRS or counts.mean() > 50:
+        return False
+    if len(counts) > FEW and counts.std() <= counts.mean():
+        needed = 1
+    elif 2 * np.count_nonzero(counts > 1) > len(counts):
+        needed = _SEVERAL
+    else:
         return False
     # Shuffled first: in a file that is sorted by region, regions hardly change within any column in the order of rows.
     rows = np.random.default_rng(0).permutation(rows)
@@ -41,7 +49,9 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
             continue
         expected = pairs * between / boundaries
         if expected >= 10 and np.count_nonzero(changed & same) <= 0.1 * expected:
-            return True
+            needed -= 1
+            if not needed:
+                return True
     return False
 
 

@@ -1,0 +1,89 @@
+"""The number of an establishment is the unit, whatever it looks like and however unequal establishments are."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import microagg as ma
+from microagg.schema import Role
+from microagg.study.inspection import inspect_table
+
+N = 400
+NUMBERS = {
+    "eight digits": lambda rng: rng.choice(89_999_999, N, replace=False) + 10_000_000,
+    "up to eight digits": lambda rng: rng.choice(99_999_999, N, replace=False),
+    "in tens": lambda rng: 10 * rng.choice(90_000, N, replace=False) + 100_000,
+    "dense": lambda rng: rng.permutation(N) + 1,
+    "skewed": lambda rng: np.unique(rng.lognormal(12, 2, 3 * N).astype(int))[:N],
+    "nineteen digits": lambda rng: rng.choice(10**9, N, replace=False) + 9 * 10**17,
+}
+SPELLINGS = {
+    "number": lambda number: number,
+    "text": lambda number: [f"{one:020d}" for one in number],
+    "letters": lambda number: [f"DE-{one:08d}-X" for one in number],
+    "spaces": lambda number: [f"{one:,}".replace(",", " ") for one in number],
+    "padded": lambda number: [f"{one:>12} " if place % 2 else f" {one}" for place, one in enumerate(number)],
+}
+
+
+def earnings_survey(rng, number):
+    """Draw employees of establishments of very different sizes, in no order, with a number of each establishment."""
+    sizes = np.clip(np.rint(rng.lognormal(2.0, 1.3, N)), 1, 250).astype(int)
+    where, what = rng.choice(["north", "south", "east"], N), rng.choice([10, 25, 41, 47, 62, 85], N)
+    of = rng.permutation(np.repeat(np.arange(N), sizes))
+    age = rng.integers(18, 66, of.size)
+    wage = rng.lognormal(2.8 + 0.005 * age + 0.2 * (what[of] == 62), 0.4).round(2)
+    return pa.table(
+        {
+            "ESTNR": pa.array(number).take(pa.array(of)),
+            "land": where[of],
+            "branch": what[of],
+            "bargained": rng.choice(["yes", "no"], N)[of],
+            "age": age,
+            "hours": rng.choice([20, 30, 35, 38, 40], of.size),
+            "wage": wage,
+        }
+    )
+
+
+@pytest.mark.parametrize("spelt", SPELLINGS)
+@pytest.mark.parametrize("lies", NUMBERS)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_number_of_an_establishment_is_the_unit(lies, spelt, seed):
+    rng = np.random.default_rng(seed)
+    number = NUMBERS[lies](rng)
+    survey = earnings_survey(rng, SPELLINGS[spelt](rng.permutation(number)))
+    assert N > survey.num_rows / 50
+    found = inspect_table(survey, 5)
+    assert found.roles["unit"] == "ESTNR"
+    roles = {one.name: one.role for one in found.columns}
+    assert {roles[name] for name in ("age", "hours", "wage")} == {Role.QUASI}
+
+
+def test_groups_of_an_earnings_survey_hold_k_establishments():
+    rng = np.random.default_rng(3)
+    survey = earnings_survey(rng, NUMBERS["eight digits"](rng))
+    found = inspect_table(survey, 5)
+    release = ma.protect(survey, 5, **found.roles, kinds=found.kinds)
+    assert "ESTNR" not in release.data.column_names
+    held = {}
+    for group, own in zip(release.groups.tolist(), survey["ESTNR"].to_pylist(), strict=True):
+        held.setdefault(group, set()).add(own)
+    assert min(map(len, held.values())) >= 5
+
+
+def test_codes_of_which_one_other_column_is_a_class_are_masked():
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, 201) ** 1.1
+    codes = rng.choice(200, 4000, p=shares / shares.sum())
+    table = pa.table(
+        {
+            "task": [f"task {code}" for code in codes],
+            "level": rng.integers(1, 5, 200)[codes],
+            "age": rng.integers(18, 66, 4000),
+            "wage": rng.lognormal(7, 0.5, 4000),
+        }
+    )
+    found = inspect_table(table, 5)
+    assert next(one for one in found.columns if one.name == "task").role is Role.QUASI
+    assert "unit" not in found.roles
