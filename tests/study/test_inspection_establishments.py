@@ -1,12 +1,18 @@
 """The number of an establishment is the unit, whatever it looks like and however unequal establishments are."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 import microagg as ma
+from microagg.judgement import judge
+from microagg.report.text import THIN
 from microagg.schema import Role
 from microagg.study.inspection import inspect_table
+from tests.cli import call
 
 N = 400
 NUMBERS = {
@@ -53,7 +59,7 @@ def test_the_number_of_an_establishment_is_the_unit(lies, spelt, seed):
     rng = np.random.default_rng(seed)
     number = NUMBERS[lies](rng)
     survey = earnings_survey(rng, SPELLINGS[spelt](rng.permutation(number)))
-    assert N > survey.num_rows / 50
+    assert survey.num_rows / 50 < N
     found = inspect_table(survey, 5)
     assert found.roles["unit"] == "ESTNR"
     roles = {one.name: one.role for one in found.columns}
@@ -87,3 +93,65 @@ def test_codes_of_which_one_other_column_is_a_class_are_masked():
     found = inspect_table(table, 5)
     assert next(one for one in found.columns if one.name == "task").role is Role.QUASI
     assert "unit" not in found.roles
+
+
+def few_in_groups(release, numbers, k):
+    held = {}
+    for group, own in zip(release.groups.tolist(), numbers, strict=True):
+        held.setdefault(group, set()).add(own)
+    return sum(len(own) < k for own in held.values()), len(held)
+
+
+@pytest.mark.parametrize("frame", ["source", "pandas", "arrow"])
+def test_an_establishment_that_is_masked_as_a_category_is_counted(frame, tmp_path):
+    rng = np.random.default_rng(4)
+    survey = earnings_survey(rng, SPELLINGS["letters"](NUMBERS["eight digits"](rng)))
+    csv.write_csv(survey, tmp_path / "pay.csv")
+    given = {"source": ma.read(tmp_path / "pay.csv"), "pandas": survey.to_pandas(), "arrow": survey}[frame]
+    release = ma.protect(given, 5, kinds={"branch": "nominal"})
+    few, groups = few_in_groups(release, survey["ESTNR"].to_pylist(), 5)
+    assert few > groups / 20
+    assert judge(release).alone.few_units == {"ESTNR": few}
+    verdict = release.report_model().verdict
+    spaced = verdict.headline.replace(THIN, "")
+    assert f"But k counts rows, not units: {few} of {groups} groups hold fewer than 5 different values of “ESTNR”" in (
+        spaced
+    )
+    assert verdict.state == "look"
+    found = [one for one in verdict.findings if one.topic == "units"]
+    assert "original values of it are released" in found[0].text
+    assert "It counts rows" in release.report_model(public=True).verdict.headline
+
+
+def test_a_unit_that_is_named_is_what_k_counts():
+    rng = np.random.default_rng(5)
+    survey = earnings_survey(rng, NUMBERS["eight digits"](rng))
+    person = pa.array(np.arange(survey.num_rows) // 2)
+    release = ma.protect(
+        survey.append_column("person", person), 5, unit="person", kinds={"branch": "nominal", "ESTNR": "nominal"}
+    )
+    few, _ = few_in_groups(release, survey["ESTNR"].to_pylist(), 5)
+    assert few > 0
+    headline = release.report_model().verdict.headline
+    assert f"But k counts “person”, not “ESTNR”: {few} of " in headline.replace(THIN, "")
+
+
+def test_categories_are_no_units():
+    table = ma.datasets.households(2000, seed=1)
+    release = ma.protect(table, 5, quasi=["region", "size", "sex", "income"], unit="household", rest="drop")
+    assert judge(release).alone.few_units == {}
+
+
+def test_an_establishment_that_is_masked_is_counted_beyond_memory_and_on_the_terminal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    survey = earnings_survey(rng, NUMBERS["eight digits"](rng))
+    csv.write_csv(survey, "pay.csv")
+    masked = ma.protect_file("pay.csv", "masked.csv", 5, kinds={"branch": "nominal", "ESTNR": "nominal"})
+    few, _ = few_in_groups(masked.sample, survey["ESTNR"].to_pylist(), 5)
+    assert judge(masked.sample).alone.few_units == {"ESTNR": few}
+    quasi = ",".join(survey.column_names)
+    (tmp_path / "kinds.toml").write_text('k = 5\n\n[kinds]\nbranch = "nominal"\nESTNR = "nominal"\n')
+    told = call("mask", "pay.csv", "--quasi", quasi, "-k", 5, "--recipe", "kinds.toml", "--json", "--same-order")
+    found = json.loads(told.stdout)
+    assert any("k counts rows, not units: " in line and "“ESTNR”" in line for line in found["warnings"])

@@ -90,7 +90,8 @@ class Judgement(ReadOnly):
     idle_codes : mapping
         The codes for missing values that no record has, by column; none is named of a column that is not masked.
     repeats : bool
-        Whether a dropped column says that several rows belong to one person or household, and k does not count those.
+        Whether a dropped or masked column says that several rows belong to one person or household, and k does not
+        count those.
     left_out : LeftOut
         Records that are not in the release.
     missing : MissingValues

@@ -126,9 +126,11 @@ def _not_covered(judgement: Judgement) -> list[str]:
         found = [f"{what} not cover {listed(unchanged, 3)}, {are} released unchanged."] if covered else []
         rows = "It counts rows: several rows may belong to one person, household or firm."
         return [*found, rows] if judgement.repeats else found
-    found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
-    for name, few in judgement.alone.few_units.items():
-        found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
+    alone = _alone(judgement.run, judgement.groups, judgement.alone)
+    few = [few_units_words(judgement.groups, *one) for one in judgement.alone.few_units.items()]
+    if few and not alone:
+        few[0] = f"But {few[0]}"
+    found = [alone, *weights.headline(judgement), *few]
     if judgement.groups.units is not None and judgement.groups.units.merged:
         words = merged_words(judgement.run, judgement.groups)
         found.append(f"{words[0].upper()}{words[1:]}.")
