@@ -32,7 +32,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
-from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, by_weight
+from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, beside_loss
 from microagg.results import Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
@@ -556,5 +556,6 @@ class Release(Generic[IntoDataFrameT]):
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k}{units} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.information.percent:.2f} %{by_weight(self.weights)}{grouped}{left_out}{kept}"
+            f"information loss {self.information.percent:.2f} %{beside_loss(self.information, self.weights)}"
+            f"{grouped}{left_out}{kept}"
         )

@@ -232,7 +232,7 @@ def _lost(judgement: Judgement) -> str:
     loss, moved = judgement.loss, moved_words(judgement.moved)
     correlations = f"Correlations changed by {moved} on average." if moved else ""
     if judgement.public:
-        return sentence([_lost_in_public(loss, judgement.run.moments), correlations])
+        return sentence([_lost_in_public(loss, judgement.run), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
     words += [weights.lost(judgement), diversity.cost(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
@@ -251,15 +251,16 @@ def _least(judgement: Judgement) -> str:
     return bound_words(judgement) if known else ""
 
 
-def _lost_in_public(loss: Loss, moments: str) -> str:
+def _lost_in_public(loss: Loss, run: Run) -> str:
     if loss.told == len(loss.columns):
-        return f"The loss of information is {loss.word}."
+        aside = f", without {listed(run.left_aside)} (importance 0)" if run.left_aside else ""
+        return f"The loss of information is {loss.word}{aside}."
     where = "in some" if loss.told else "in each"
     see = f" This page shows the loss of {counted(loss.told, 'column')}." if loss.told else ""
-    if moments != "none":
+    if run.moments != "none":
         return (
-            f"This page does not show the loss of information as a whole: {moments}s are kept, and together with them "
-            f"the loss would reveal how much values vary inside groups.{see}"
+            f"This page does not show the loss of information as a whole: {run.moments}s are kept, and together with "
+            f"them the loss would reveal how much values vary inside groups.{see}"
         )
     return (
         f"This page does not show the loss of information as a whole: {where} of the columns a single group of records "

@@ -34,7 +34,7 @@ from microagg.report.parts import (
     SpikeRow,
     worded,
 )
-from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
+from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 
 LOSS_SCALE = (
     "Small is below 5 %, moderate is 5 to 20 %, large is above 20 %. These words are a convention of this report."
@@ -113,12 +113,25 @@ def only_numbers(judgement: Judgement) -> bool:
 
 
 def loss_meaning(judgement: Judgement) -> str:
-    """Return of what the loss is a share."""
-    return (
+    """Return of what the loss is a share, and what columns lost that are not in it."""
+    share = (
         "of the variation of the masked columns"
         if only_numbers(judgement)
         else "of the information that would be lost if all records got the same values"
     )
+    return f"{share}{_by_importance(judgement)}"
+
+
+def _by_importance(judgement: Judgement) -> str:
+    """Return that columns count by their importance, and what those of importance 0 lost; empty where all count 1."""
+    run = judgement.run
+    if not run.importance:
+        return ""
+    own = [one for one in judgement.loss.columns if one.column in run.left_aside]
+    if not own:
+        return ", where columns count by their importance"
+    lost = first_of([f"{quoted(one.column)} ({percent(one.percent)})" for one in own])
+    return f", where columns count by their importance, and without what columns of importance 0 lost: {lost}"
 
 
 def bound_words(judgement: Judgement) -> str:
