@@ -33,7 +33,7 @@ from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
 from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, beside_loss
-from microagg.results import Masking, relations_of_release, utility_of_release
+from microagg.results import AllRecords, Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
@@ -63,6 +63,7 @@ _NOT_STORED = (
         "differences",
         "_original",
         "_written",
+        "_all_records",
         "_weights",
         "_units",
         "_judged",
@@ -179,6 +180,7 @@ class Release(Generic[IntoDataFrameT]):
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _weights: Weights | None = field(default=None, repr=False)  # of the original
+    _all_records: AllRecords | None = field(default=None, repr=False)  # of the original, where some were left out
     _rows: NDArray[np.int64] | None = field(default=None, repr=False)  # of the original, in the order of `data`
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _results: "JudgedResults | None" = field(default=None, repr=False)
@@ -197,7 +199,7 @@ class Release(Generic[IntoDataFrameT]):
 
     def _measured_loss(self, progress: Progress | None) -> LossMeasures:
         weighted = None if self.weights is None else self.weights.information
-        found = measure_loss(*self._both(), self.information, weighted, progress)
+        found = measure_loss(*self._both(), self.information, weighted, progress, self._everybody)
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
@@ -309,15 +311,20 @@ class Release(Generic[IntoDataFrameT]):
         recipe = self.recipe
         analyses = recipe.analyses.analyses or None if analyses is None else analyses
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
-        weights = recipe.roles.of(Role.WEIGHT.value)
-        own = {weights[0]: self._weights.values} if self._weights is not None and recipe.weights_by_group else {}
-        unit = recipe.roles.unit
+        weights, unit = recipe.roles.of(Role.WEIGHT.value), recipe.roles.unit
+        masking, everybody = self._masking(), None
+        of_original = None if self._weights is None else self._weights.values
+        if self._all_records is not None:
+            masking = masking._replace(original=self._all_records.original)
+            everybody, of_original = self._all_records.frame.to_native(), self._all_records.weights
+            everybody = everybody if self.source is None else replace(self.source, table=everybody, joined=None)
         return utility_of_release(
-            self._masking(),
+            masking,
             kept,
             analyses,
             weight=weights[0] if weights else None,
-            original_weights=own,
+            original_weights={weights[0]: of_original} if of_original is not None and recipe.weights_by_group else {},
+            everybody=everybody,
             units={} if unit is None or self._units is None else {unit: self._units.codes},
             level=level,
             failed=failed,
@@ -351,8 +358,21 @@ class Release(Generic[IntoDataFrameT]):
 
     def pmse(self, seed: int = 0) -> PMSE:
         """Return how well a model distinguishes the masked columns from the original ones (see `microagg.pmse`)."""
-        original, written = self._both()
+        original, written = self._as_many(seed)
         return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
+
+    def _as_many(self, seed: int) -> tuple[Table, Table]:
+        """Return all released records, and as many original ones: drawn from the whole file if some were left out."""
+        original, written = self._both()
+        if self._everybody is None:
+            return original, written
+        rows = check_sample(written.n_records, self._everybody.n_records, seed)
+        return self._everybody if rows is None else self._everybody.take(rows), written
+
+    @property
+    def _everybody(self) -> Table | None:
+        """The masked columns of all records of the original, where some were left out."""
+        return None if self._all_records is None else self._all_records.original
 
     @property
     def promise(self) -> Promise:
@@ -500,6 +520,7 @@ class Release(Generic[IntoDataFrameT]):
             "_original": None,
             "_written": None,
             "_units": None,
+            "_all_records": None,
             "_weights": None,
             "_judged": None,
             "_rows": None,

@@ -253,6 +253,7 @@ def assessed_facts(found: "Assessed") -> dict[str, Any]:
     return {
         "columns": found.columns,
         "strata": found.strata,
+        "records_left_out": found.left_out,
         "information_loss_percent": found.loss.percent,
         "per_column_percent": dict(found.loss.per_column),
         "g_il": found.loss.g_il,

@@ -136,7 +136,10 @@ def _not_covered(judgement: Judgement) -> list[str]:
         found.append(f"{words[0].upper()}{words[1:]}.")
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
-        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage} of the file).")
+        moved = values.totals_left_out(judgement)
+        totals = weights.total_words(judgement).lower()
+        by = f", which changes {totals} by {at_most(abs(moved[0][1]))}" if moved else ""
+        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage} of the file){by}.")
     lost = [(one.column, change.common) for one, change in values.lost_spikes(judgement)]
     zeros = [name for name, common in lost if common == 0]
     others = [name for name, common in lost if common != 0]

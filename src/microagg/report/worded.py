@@ -83,7 +83,8 @@ def left_out(judgement: Judgement) -> LeftOutSection:
         found,
         text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) {why} and "
         f"{'is' if found.records == 1 else 'are'} not in the release. If such records differ from the others, the "
-        f"release no longer represents the file.",
+        f"release no longer represents the file. Loss and linkage compare record by record: they are those of the "
+        f"released records. Totals, distributions, correlations and results are compared with the whole original.",
     )
 
 
@@ -114,10 +115,11 @@ def only_numbers(judgement: Judgement) -> bool:
 
 def loss_meaning(judgement: Judgement) -> str:
     """Return of what the loss is a share, and what columns lost that are not in it."""
+    some = bool(judgement.left_out.records)
     share = (
-        "of the variation of the masked columns"
+        f"of the variation of the masked columns{' in the released records' if some else ''}"
         if only_numbers(judgement)
-        else "of the information that would be lost if all records got the same values"
+        else f"of the information that would be lost if all {'released ' if some else ''}records got the same values"
     )
     return f"{share}{_by_importance(judgement)}"
 
