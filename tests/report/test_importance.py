@@ -1,6 +1,7 @@
 """A report says how much columns count, and what those lost that do not count at all."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,7 @@ from pyarrow import csv
 
 import microagg as ma
 from microagg.desk.trying import first_figures
+from microagg.report.html import render
 from microagg.report.text import FIXED, percent
 from tests.cli import call
 
@@ -56,6 +58,14 @@ def test_the_loss_of_a_column_that_does_not_count_is_in_the_same_sentence(releas
     assert f"importance 0 lost: 'noise' {lost:.2f} %" in first_figures(release, 1.0).word
     assert release.information.uncounted == {"noise": pytest.approx(lost)}
     assert ma.protect(table(), 5).information.uncounted == {}
+
+
+def test_the_tile_of_the_loss_says_it_too(release):
+    page = render(release.report_model())
+    tile = re.search(r"<li><b>[^<]*</b><span>loss of information:[^<]*</span></li>", page)[0]
+    assert f"without what columns of importance 0 lost: “noise” ({percent(own_loss(release))})" in tile
+    public = render(release.report_model(public=True))
+    assert "loss of information, without “noise” (importance 0)</span>" in public
 
 
 def test_the_public_report_says_which_columns_do_not_count(release):

@@ -220,6 +220,11 @@ def _identifier_by_name(asked: Asked) -> ColumnGuess | None:
     return None
 
 
+def may_be_a_weight(column: Facts) -> bool:
+    """Return whether a column may be a sampling weight, by its name or its values; a constant does nothing."""
+    return column.distinct > 1 and _weight(Asked(column, File((column,)))) is not None
+
+
 def _weight(asked: Asked) -> ColumnGuess | None:
     column = asked.column
     if column.numbers is None or column.type == "codes" or column.numbers[0] < 0:

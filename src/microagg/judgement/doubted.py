@@ -8,10 +8,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.equivalence import codes_of
+from microagg.guessing import names
 from microagg.guessing.facts import Facts, facts_of_table, read_facts
-from microagg.guessing.roles import File, guess_column, why_no_quantity
+from microagg.guessing.roles import File, guess_column, may_be_a_weight, why_no_quantity
 from microagg.io import frames
 from microagg.judgement.names import shown
+from microagg.judgement.run import columns_of
 from microagg.kinds import Nominal
 from microagg.progress import Progress, stage, tell
 from microagg.schema import Role
@@ -77,6 +79,18 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> di
 
 def _looks_like_a_unit(own: Facts, file: File) -> bool:
     return not own.missing and own.distinct < own.present and guess_column(own, file).role is Role.IDENTIFIER
+
+
+def unused_weights(release: "Release[Any]", facts: Mapping[str, Facts]) -> tuple[str, ...]:
+    """Return the columns that may be sampling weights, where none is named; of a frame, by their names alone."""
+    if columns_of(release, Role.WEIGHT):
+        return ()
+    found = []
+    for name in columns_of(release, Role.DROP, Role.IDENTIFIER, Role.KEEP, Role.CONFIDENTIAL):
+        own = facts.get(str(name))
+        if names.may_be_a_weight(names.words_of(str(name))) if own is None else may_be_a_weight(own):
+            found.append(shown(name))
+    return tuple(found)
 
 
 def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:

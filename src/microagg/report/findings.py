@@ -23,7 +23,7 @@ _MOST_APART = 2  # columns with unique values that have a finding each; more hav
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """Return what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement) + weights.findings(judgement) + moments.findings(judgement)
+    found += _alone(judgement) + weights.findings(judgement) + weights.unused(judgement) + moments.findings(judgement)
     found += (
         values.codes(judgement)
         + values.doubted(judgement)

@@ -1,7 +1,7 @@
 """The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
 
 from microagg.judgement import Judgement
-from microagg.judgement.parts import Alone, Groups, Loss
+from microagg.judgement.parts import Alone, Groups
 from microagg.judgement.run import Run
 from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
@@ -21,6 +21,7 @@ from microagg.report.worded import (
     before_after,
     bound_words,
     common_name,
+    left_aside,
     loss_meaning,
     moved_words,
     right_words,
@@ -235,7 +236,7 @@ def _lost(judgement: Judgement) -> str:
     loss, moved = judgement.loss, moved_words(judgement.moved)
     correlations = f"Correlations changed by {moved} on average." if moved else ""
     if judgement.public:
-        return sentence([_lost_in_public(loss, judgement.run), correlations])
+        return sentence([_lost_in_public(judgement), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
     words += [weights.lost(judgement), diversity.cost(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
@@ -254,15 +255,15 @@ def _least(judgement: Judgement) -> str:
     return bound_words(judgement) if known else ""
 
 
-def _lost_in_public(loss: Loss, run: Run) -> str:
+def _lost_in_public(judgement: Judgement) -> str:
+    loss, moments = judgement.loss, judgement.run.moments
     if loss.told == len(loss.columns):
-        aside = f", without {listed(run.left_aside)} (importance 0)" if run.left_aside else ""
-        return f"The loss of information is {loss.word}{aside}."
+        return f"The loss of information is {loss.word}{left_aside(judgement)}."
     where = "in some" if loss.told else "in each"
     see = f" This page shows the loss of {counted(loss.told, 'column')}." if loss.told else ""
-    if run.moments != "none":
+    if moments != "none":
         return (
-            f"This page does not show the loss of information as a whole: {run.moments}s are kept, and together with "
+            f"This page does not show the loss of information as a whole: {moments}s are kept, and together with "
             f"them the loss would reveal how much values vary inside groups.{see}"
         )
     return (

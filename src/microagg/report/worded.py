@@ -99,6 +99,7 @@ def loss(judgement: Judgement) -> LossSection:
         judgement.loss,
         columns=columns,
         meaning=loss_meaning(judgement),
+        aside=left_aside(judgement),
         scale=LOSS_SCALE,
         bound_text=bound_words(judgement),
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
@@ -121,19 +122,19 @@ def loss_meaning(judgement: Judgement) -> str:
         if only_numbers(judgement)
         else f"of the information that would be lost if all {'released ' if some else ''}records got the same values"
     )
-    return f"{share}{_by_importance(judgement)}"
+    counted_by = ", where columns count by their importance" if judgement.run.importance else ""
+    return f"{share}{counted_by}{left_aside(judgement)}"
 
 
-def _by_importance(judgement: Judgement) -> str:
-    """Return that columns count by their importance, and what those of importance 0 lost; empty where all count 1."""
-    run = judgement.run
-    if not run.importance:
+def left_aside(judgement: Judgement) -> str:
+    """Return what columns of importance 0 lost, which is not in the loss; in public only which they are."""
+    names = judgement.run.left_aside
+    if not names:
         return ""
-    own = [one for one in judgement.loss.columns if one.column in run.left_aside]
-    if not own:
-        return ", where columns count by their importance"
-    lost = first_of([f"{quoted(one.column)} ({percent(one.percent)})" for one in own])
-    return f", where columns count by their importance, and without what columns of importance 0 lost: {lost}"
+    if judgement.public:
+        return f", without {listed(names)} (importance 0)"
+    own = [f"{quoted(one.column)} ({percent(one.percent)})" for one in judgement.loss.columns if one.column in names]
+    return f", without what columns of importance 0 lost: {first_of(own)}"
 
 
 def bound_words(judgement: Judgement) -> str:
