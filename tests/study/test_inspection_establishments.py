@@ -155,3 +155,19 @@ def test_an_establishment_that_is_masked_is_counted_beyond_memory_and_on_the_ter
     told = call("mask", "pay.csv", "--quasi", quasi, "-k", 5, "--recipe", "kinds.toml", "--json", "--same-order")
     found = json.loads(told.stdout)
     assert any("k counts rows, not units: " in line and "“ESTNR”" in line for line in found["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("name", "spelt", "counted"), [("nr", "P-{}", True), ("isco", "P-{}", False), ("job", "{}", False)]
+)
+def test_numbers_in_which_nothing_is_constant_are_counted_if_they_are_masked(name, spelt, counted):
+    rng = np.random.default_rng(7)
+    shares = 1 / np.arange(1, 301) ** 1.1
+    of = np.concatenate([np.repeat(np.arange(300), 2), rng.choice(300, 2400, p=shares / shares.sum())])
+    letters = np.array([f"{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(300)])
+    words = [spelt.format(one if counted or name == "isco" else letters[one]) for one in of]
+    table = pa.table({name: words, "age": rng.integers(18, 66, of.size), "wage": rng.lognormal(7, 0.5, of.size)})
+    release = ma.protect(table, 5)
+    few, _ = few_in_groups(release, words, 5)
+    assert few > 0
+    assert judge(release).alone.few_units == ({name: few} if counted else {})

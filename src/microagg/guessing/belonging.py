@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow.compute as pc
 
 from microagg.equivalence import distinct_of
+from microagg.guessing import names
 from microagg.guessing.facts import FEW, Facts
 
 _ROWS = 100_000  # rows that are looked at
@@ -53,6 +55,19 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
             if not needed:
                 return True
     return False
+
+
+def may_number_units(column: Facts) -> bool:
+    """Return whether values repeat as numbers of persons or firms do: many, with digits, and most in several rows.
+
+    Codes of occupations or places are like that too, unless their name or their labels say what they are.
+    """
+    if column.type not in ("whole numbers", "text") or column.labels or column.words & names.CODED:
+        return False
+    if column.type == "text" and not pc.all(pc.match_substring_regex(column.values, "[0-9]")).as_py():
+        return False
+    several = np.count_nonzero(column.counts > 1)
+    return bool(column.distinct > max(FEW, column.present / 50) and 2 * several > column.distinct)
 
 
 def rises(column: Facts) -> bool:

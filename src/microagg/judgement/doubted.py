@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from microagg.equivalence import codes_of
 from microagg.guessing import names
+from microagg.guessing.belonging import may_number_units
 from microagg.guessing.facts import Facts, facts_of_table, read_facts
 from microagg.guessing.roles import File, guess_column, may_be_a_weight, why_no_quantity
 from microagg.io import frames
@@ -62,19 +63,21 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> di
     """Return the columns that say which rows belong to one person or household, each with the number of its values.
 
     These are the identifiers that repeat, and of columns that are dropped for other reasons, or masked as categories,
-    those that look like a unit.
+    those that look like a unit. Of masked ones a doubt is enough: their values are released.
     """
     roles, repeating = release.recipe.roles, release._repeating
     found = {name: repeating[name] for name in roles.identifiers if name in repeating}
     file = File(list(facts.values()), facts.get(str(roles.unit)))
     # Of a frame, columns that are dropped for other reasons are not at hand.
     others = {name: repeating[name] for name in roles.drop if name in repeating and release.source is not None}
-    others |= {
+    found |= {name: own for name, own in others.items() if _looks_like_a_unit(facts[str(name)], file)}
+    return found | {
         column.name: codes_of(column.cells.classes)
         for column in release._both()[0]
-        if isinstance(column.kind, Nominal) and column.name not in release.recipe.recode.recode
+        if isinstance(column.kind, Nominal)
+        and column.name not in release.recipe.recode.recode
+        and (may_number_units(facts[str(column.name)]) or _looks_like_a_unit(facts[str(column.name)], file))
     }
-    return found | {name: own for name, own in others.items() if _looks_like_a_unit(facts[str(name)], file)}
 
 
 def _looks_like_a_unit(own: Facts, file: File) -> bool:
