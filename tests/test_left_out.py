@@ -1,6 +1,7 @@
 """Where records are left out, the original is the whole file: totals, distributions, correlations and results."""
 
 import json
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -135,6 +136,16 @@ def test_results_are_compared_with_those_of_all_records(given, tmp_path):
     whole = ma.utility(survey(), survey(), [ma.Analysis("mean", "income")]).estimates[0]
     assert plain.interval_before == pytest.approx(whole.interval_before)
     assert "The original is the whole file, with the 90 records" in release.results.remarks[0]
+
+
+def test_a_frame_that_is_changed_later_changes_no_result():
+    frame = survey().to_pandas()
+    release = ma.protect(frame, 5, quasi=["age", "income", "rent"], keep=["area"], rest="drop", missing="drop")
+    asked = [ma.Analysis("mean", "income", by="area")]
+    before = [one.before for one in release.utility(asked).estimates]
+    frame.loc[:, "area"], frame.loc[:, "income"] = "sea", 0.0
+    assert [one.before for one in release.utility(asked).estimates] == before
+    assert pickle.loads(pickle.dumps(release))._all_records is None
 
 
 def test_units_that_are_left_out_are_in_the_original():

@@ -313,17 +313,18 @@ class Release(Generic[IntoDataFrameT]):
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
         weights, unit = recipe.roles.of(Role.WEIGHT.value), recipe.roles.unit
         masking, everybody = self._masking(), None
-        of_original = None if self._weights is None else self._weights.values
+        of_original = self._weights
         if self._all_records is not None:
             masking = masking._replace(original=self._all_records.original)
             everybody, of_original = self._all_records.frame.to_native(), self._all_records.weights
             everybody = everybody if self.source is None else replace(self.source, table=everybody, joined=None)
+        own = {weights[0]: of_original.values} if of_original is not None and recipe.weights_by_group else {}
         return utility_of_release(
             masking,
             kept,
             analyses,
             weight=weights[0] if weights else None,
-            original_weights={weights[0]: of_original} if of_original is not None and recipe.weights_by_group else {},
+            original_weights=own,
             everybody=everybody,
             units={} if unit is None or self._units is None else {unit: self._units.codes},
             level=level,

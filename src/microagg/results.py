@@ -24,6 +24,7 @@ from microagg.progress import Progress, tell
 from microagg.recipe import Kinds, Missing
 from microagg.relation_keeping import numbers_of
 from microagg.table import Coded, Table
+from microagg.weights import Weights
 
 Frame = nw.DataFrame[Any]
 
@@ -145,11 +146,11 @@ def default_analyses(
 
 
 class AllRecords(NamedTuple):
-    """The whole original, where masking left records out: its masked columns, its frame, and the first weight."""
+    """The whole original, where masking left records out: masked columns, a frame with others, the first weight."""
 
     original: Table
     frame: Any
-    weights: NDArray[np.float64] | None
+    weights: Weights | None
 
 
 class Masking(NamedTuple):
@@ -230,8 +231,7 @@ def _readable(
             _check_units((one,), units)
             for name in columns_read((one,), names):
                 if name in asked and name not in opened:
-                    both = open_both(*files, {name: asked[name]})
-                    opened[name] = both[0].columns[0], both[1].columns[0]
+                    opened[name] = _opened_in_both(*files, {name: asked[name]})
         except MicroaggError as error:
             if failed is None:
                 raise
@@ -240,6 +240,12 @@ def _readable(
             fit.append(one)
     was, now = ([one[side] for one in opened.values()] for side in (0, 1))
     return tuple(fit), Table(tuple(was)), Table(tuple(now))
+
+
+def _opened_in_both(before: Frame, after: Frame, asked: Mapping[Any, Asked]) -> tuple[Coded, Coded]:
+    """Open one column of both files, which may be the same."""
+    tables = open_table(before, asked)[:1] * 2 if before is after else open_both(before, after, asked)
+    return tables[0].columns[0], tables[1].columns[0]
 
 
 def _typed(released: Any, masking: Masking) -> Frame:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +75,8 @@ class ColumnChange:
 
 Both = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-
-class Everybody(NamedTuple):
-    """The whole original, where records were left out, and its weights, where totals are weighted."""
-
-    original: Table
-    weights: NDArray[np.float64] | None
+Everybody = tuple[Table, NDArray[np.float64] | None]
+"""The whole original, where records were left out, and its weights, if it has any."""
 
 
 def changes_of(
@@ -107,12 +103,12 @@ def changes_of(
         before, after = original.columns[j], masked.columns[j]
         found = change_of(before, after, labels, weights, heard)
         if everybody is not None and before.kind.is_quantity:
-            whole = everybody.original.columns[j]
-            of_all = None if weights is None or everybody.weights is None else everybody.weights
-            both = None if of_all is None or weights is None else (of_all, weights[1])
-            kept = None if of_all is None or weights is None else (of_all, weights[0])
+            whole, own = everybody[0].columns[j], everybody[1]
+            kept = released = None
+            if weights is not None and own is not None:
+                kept, released = (own, weights[0]), (own, weights[1])
             left_out = _total_moved(whole.cells, before.cells, kept)
-            found = replace(found, **_of_quantity(whole, after, both, heard), left_out=left_out)
+            found = replace(found, **_of_quantity(whole, after, released, heard), left_out=left_out)
         told(1)
         return found
 
