@@ -285,6 +285,8 @@ class Release(Generic[IntoDataFrameT]):
     ) -> "Utility":
         """Do the same analyses on the original and on the released values, and compare their estimates.
 
+        The original is the whole file, also where records were left out of the release.
+
         Parameters
         ----------
         analyses : list of Analysis, or of mappings that say the same, optional

@@ -66,6 +66,24 @@ def test_the_number_of_an_establishment_is_the_unit(lies, spelt, seed):
     assert {roles[name] for name in ("age", "hours", "wage")} == {Role.QUASI}
 
 
+@pytest.mark.parametrize("sizes", ["equal", "unequal"])
+def test_a_unit_that_is_written_in_several_ways_is_one(sizes):
+    rng = np.random.default_rng(8)
+    rows = np.clip(rng.poisson(1.2, 1200) + 1 if sizes == "equal" else rng.zipf(1.9, 1200) + 1, 1, 60)
+    of = rng.permutation(np.repeat(np.arange(1200), rows))
+    forms = ("ab {}", "AB{}", " Ab  {}", "ab\u00a0{} ", "aB {}")
+    table = pa.table(
+        {
+            "case": [forms[rng.integers(5)].format(10_000 + one) for one in of],
+            "place": rng.choice(["north", "south", "east"], 1200)[of],
+            "level": rng.integers(1, 6, 1200)[of],
+            "age": rng.integers(18, 66, of.size),
+            "wage": rng.lognormal(7, 0.5, of.size),
+        }
+    )
+    assert inspect_table(table, 5).roles["unit"] == "case"
+
+
 def test_groups_of_an_earnings_survey_hold_k_establishments():
     rng = np.random.default_rng(3)
     survey = earnings_survey(rng, NUMBERS["eight digits"](rng))

@@ -33,7 +33,8 @@ _NOTHING = 1e-12  # of a column's scale: below it a statistic is rounding noise 
 class LossMeasures(ReadOnly):
     """How far a masked file is from the original; lower is better throughout.
 
-    Not for publication: with the masked file, its differences give statistics of the original away.
+    Not for publication: with the masked file, its differences give statistics of the original away. Where masking left
+    records out, cells are those of the released records, and statistics are compared with those of the whole original.
 
     Attributes
     ----------

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from microagg.equivalence import distinct_of
 from microagg.guessing import names
-from microagg.guessing.facts import FEW, Facts
+from microagg.guessing.facts import FEW, Facts, Ints
 
 _ROWS = 100_000  # rows that are looked at
 _PAIRS = 20  # pairs of rows with the same value from which constancy means something
@@ -22,7 +22,7 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
     ages, does not return. One such column is enough where values occur about equally often. Of values that occur
     unevenly, as firms do, but also categories that another column follows from, it takes several such columns.
     """
-    codes = column.codes[:_ROWS]
+    codes = _without_spellings(column)[:_ROWS]
     rows = np.flatnonzero(codes >= 0)
     if not rows.size:
         return False
@@ -55,6 +55,14 @@ def goes_with_rows(column: Facts, others: Sequence[Facts]) -> bool:
             if not needed:
                 return True
     return False
+
+
+def _without_spellings(column: Facts) -> Ints:
+    """Return which value each row has, where texts that differ only in spaces and capitals are one."""
+    if column.type != "text":
+        return column.codes
+    plain = pc.replace_substring_regex(pc.utf8_lower(pc.utf8_normalize(column.values, "NFC")), r"[\s\p{Z}]+", "")
+    return np.append(plain.dictionary_encode().indices.to_numpy().astype(np.int64), -1)[column.codes]
 
 
 def may_number_units(column: Facts) -> bool:
