@@ -19,7 +19,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, settin
 from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.evaluate.diversity import DiversityFacts
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
-from microagg.forming import Diverse, Formed, check_whole_units, formed_of
+from microagg.forming import Formed, check_whole_units, formed_of
 from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
@@ -44,6 +44,7 @@ from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts
 from microagg.results import AllRecords
 from microagg.rounding import Rounded, round_means
+from microagg.row_groups import Diverse
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
@@ -261,6 +262,7 @@ def _protected(
             kinds=settled_kinds(recipe, coders),
             method=formed.method.settled,
             weights=weighing.settled,
+            units=replace(recipe.units, constant=formed.constant),
             diversity=_settled_way(recipe.diversity, formed.diverse),
             select=_settled(select, formed.selection, names),
             blocks=blocks.settled,
@@ -277,6 +279,7 @@ def _protected(
         diversity=_diversity_facts(demand, formed.diverse, classes),
         moments=_moment_facts(matched, masking.moments, original, written, weighed),
         chosen=chosen,
+        once=formed.once,
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs, weighing_loss),
         _original=original,
         _written=written,

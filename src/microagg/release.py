@@ -32,7 +32,7 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
-from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, beside_loss
+from microagg.release_facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
 from microagg.results import AllRecords, Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
@@ -60,6 +60,7 @@ _NOT_STORED = (
         "weights",
         "moments",
         "chosen",
+        "once",
         "differences",
         "_original",
         "_written",
@@ -136,6 +137,8 @@ class Release(Generic[IntoDataFrameT]):
         Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     chosen : tuple of KeptRelation
         The declared relations that groups keep by what they release; not stored.
+    once : OnceFacts or None
+        Where columns that are constant in a unit were masked once for each unit: which, and what that cost; not stored.
     relations : tuple of RelationCounts
         How many records break each declared relation, before and after. Computed when asked.
     source : Source or None
@@ -173,6 +176,7 @@ class Release(Generic[IntoDataFrameT]):
     weights: WeightFacts | None = field(default=None, repr=False)
     moments: MomentFacts | None = field(default=None, repr=False)
     chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
+    once: OnceFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     whole: WholeFile | None = field(default=None, repr=False)
     differences: "tuple[Difference, ...]" = field(default=(), repr=False)
@@ -269,6 +273,7 @@ class Release(Generic[IntoDataFrameT]):
             sample=check_sample(usual_sample(n, self._highest_chance) if sample is None else sample, n, seed),
             seed=seed,
             weights=None if self._weights is None else self._weights.values,
+            complete=self.whole is None,
             n_jobs=check_jobs(n_jobs),
             progress=progress,
         )

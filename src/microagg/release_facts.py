@@ -52,6 +52,24 @@ class MissingFacts(ReadOnly):
 
 
 @frozen()
+class OnceFacts(ReadOnly):
+    """Columns that were masked once for each unit, as all its rows have the same value; not for publication.
+
+    Attributes
+    ----------
+    columns : tuple
+    loss_by_row : float
+        The information loss, in percent, if each row had been masked with its own group.
+    loss : float
+        That of the groups that were formed; both before groups are refined.
+    """
+
+    columns: tuple[Any, ...]
+    loss_by_row: float
+    loss: float
+
+
+@frozen()
 class WholeFile(ReadOnly):
     """What is known of a whole file, where a release holds the records of some groups alone, drawn to judge it.
 

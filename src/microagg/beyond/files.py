@@ -248,6 +248,7 @@ _OBEYED = {
     *(role.value for role in Role),
     *(
         "unit_share",
+        "unit_constant",
         "rest",
         "kinds",
         "importance",
@@ -292,6 +293,12 @@ def _check_possible(recipe: Recipe) -> None:
                 "mask in memory.",
                 parameter=choice.keyword,
             )
+    if recipe.units.constant == "once":
+        raise InvalidParameter(
+            f"{setting('unit_constant', 'once')} cannot be combined with files larger than memory, where rows of a "
+            f"unit are not brought together. Choose {setting('unit_constant', 'row')}, or mask in memory.",
+            parameter="unit_constant",
+        )
     if recipe.masking.missing == "drop":
         raise InvalidParameter(
             f"{setting('missing', 'drop')} cannot be combined with files larger than memory, of which all records "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from microagg.judgement.parts import JudgedResults
     from microagg.moment_matching import MomentFacts
     from microagg.release import Release
-    from microagg.release_facts import WeightFacts
+    from microagg.release_facts import OnceFacts, WeightFacts
     from microagg.study.candidate import Candidate
     from microagg.study.comparison import Comparison
     from microagg.study.costs import ColumnCosts
@@ -68,6 +68,7 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         **risk_facts(release.risk),
         **weight_facts(release.weights),
         **diversity_facts(release.diversity),
+        **once_facts(release.once),
         **moment_facts(release.moments),
         "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
@@ -91,6 +92,17 @@ def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
         "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
         "information_loss_without_it_percent": found.loss_before,
         "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
+    """Return which columns were masked once for each unit, and what that cost."""
+    if found is None:
+        return {}
+    return {
+        "masked_once": list(map(str, found.columns)),
+        "information_loss_by_row_percent": found.loss_by_row,
+        "information_loss_once_percent": found.loss,
     }
 
 

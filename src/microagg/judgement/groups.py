@@ -57,7 +57,7 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
-    found = release.anonymity
+    found, once = release.anonymity, None if public else release.once
     return UnitFacts(
         named=None if public else shown(name),
         different=None if public else found.units,
@@ -65,6 +65,9 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
         in_part=choices.share == "limited",
         whole=choices.release == "pseudonym",
         merged=None if public else _merged(release),
+        once=() if once is None else tuple(map(shown, once.columns)),
+        loss_by_row=None if once is None else once.loss_by_row,
+        loss_once=None if once is None else once.loss,
     )
 
 

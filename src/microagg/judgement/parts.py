@@ -37,6 +37,9 @@ class UnitFacts:
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
+    once: tuple[str, ...] = ()  # columns that are masked once for each unit; none in public
+    loss_by_row: float | None = None  # in percent, if they were not; None in public
+    loss_once: float | None = None
 
 
 @frozen()
@@ -349,6 +352,15 @@ class Linkage:
 
 
 @frozen()
+class ConstantsFound:
+    """How many units have a value that means of groups disclose, in columns that are constant in units."""
+
+    columns: tuple[str, ...]
+    units: int
+    solved: int | None  # None: there are too many to compute it
+
+
+@frozen()
 class Risk:
     """What an intruder could still do."""
 
@@ -364,6 +376,7 @@ class Risk:
     columns: tuple[ColumnRisk, ...]
     dominance_percent: float
     n_groups: int
+    constants: ConstantsFound | None = None  # None: no unit, or no masked column that is constant in units
 
 
 @frozen()

@@ -9,6 +9,7 @@ from microagg.report.findings import (
     CLOSELY,
     alone_words,
     by_column,
+    constant_words,
     few_units_words,
     findings,
     guessed_closely,
@@ -101,6 +102,7 @@ def _state(judgement: Judgement) -> State:
     apart = apart or bool(weights.findings(judgement)) or bool(judgement.alone.medians)
     uniform = any(one.distinct <= 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
+    measured = measured or bool(constant_words(judgement.risk))
     damaged = (
         judgement.doubted
         or judgement.codes_in_order
@@ -132,6 +134,8 @@ def _not_covered(judgement: Judgement) -> list[str]:
     if few and not alone:
         few[0] = f"But {few[0]}"
     found = [alone, *weights.headline(judgement), *few]
+    if words := constant_words(judgement.risk):
+        found.append(f"{words[0].upper()}{words[1:]}.")
     if judgement.groups.units is not None and judgement.groups.units.merged:
         words = merged_words(judgement.run, judgement.groups)
         found.append(f"{words[0].upper()}{words[1:]}.")
@@ -238,7 +242,7 @@ def _lost(judgement: Judgement) -> str:
     if judgement.public:
         return sentence([_lost_in_public(judgement), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words += [weights.lost(judgement), diversity.cost(judgement), _least(judgement)]
+    words += [weights.lost(judgement), diversity.cost(judgement), _once(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
@@ -246,6 +250,19 @@ def _lost(judgement: Judgement) -> str:
             f"({percent(least.percent)})."
         )
     return sentence([*words, correlations])
+
+
+def _once(judgement: Judgement) -> str:
+    """Return what it cost to mask columns once for each unit; empty where that was not done."""
+    units = judgement.groups.units
+    if units is None or units.loss_by_row is None or units.loss_once is None:
+        return ""
+    refined = " (both before groups were refined)" if judgement.run.refined is not None else ""
+    return (
+        f"{listed(units.once, 3)} {'is' if len(units.once) == 1 else 'are'} the same in all rows of a unit and masked "
+        f"once for each unit, so that means of many groups do not disclose a unit's value. That raised the loss from "
+        f"{percent(units.loss_by_row)} to {percent(units.loss_once)}{refined}."
+    )
 
 
 def _least(judgement: Judgement) -> str:
