@@ -42,6 +42,7 @@ from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import check_numbers, keep_relations
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts
+from microagg.results import AllRecords
 from microagg.rounding import Rounded, round_means
 from microagg.row_groups import Diverse
 from microagg.schema import Role, Schema
@@ -199,6 +200,7 @@ def _protected(
     check_numbers(recipe.relations.relations, original, lambda name: numbers.get_column(name).dtype.is_numeric())
     weighed = Weighed.of(numbers, weighing)
     sensitive = _sensitive(opened, typed, recipe, schema, labels)
+    everybody, of_everybody = original, weighed.first
     complete, original, kept = _without_missing(opened, schema, original, coders, masking.missing)
     weighed, sensitive = weighed.take(kept), sensitive.take(kept)
     check_enough_records(original.n_records, k)
@@ -285,6 +287,9 @@ def _protected(
         _demand=demand,
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
+        _all_records=None
+        if complete.shape[0] == opened.shape[0]
+        else AllRecords(everybody, opened.select(schema.released_with_units), of_everybody),
         _rows=of_source,
     )
     tell(progress, n, n)

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from microagg.checks import shown_name
 from microagg.evaluate.loss import InformationLoss
 from microagg.frozen import frozen
 from microagg.prepare.patterns import Patterns
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+
+_MOST_NAMED = 3  # columns that a line names
 
 
 @frozen()
@@ -120,7 +123,22 @@ class WeightFacts(ReadOnly):
     missed: float = 0.0
 
 
-def by_weight(weights: WeightFacts | None) -> str:
+def beside_loss(information: InformationLoss, weights: WeightFacts | None) -> str:
+    """Return what must be read beside a loss: that of columns which are not in it, and the loss by weight."""
+    return f"{uncounted_words(information)}{_by_weight(weights)}"
+
+
+def uncounted_words(information: InformationLoss) -> str:
+    """Return what columns of importance 0 lost, which is not in the loss; empty where there are none."""
+    columns = sorted(information.uncounted.items(), key=lambda one: -one[1])
+    if not columns:
+        return ""
+    named = ", ".join(f"{shown_name(name)} {percent:.2f} %" for name, percent in columns[:_MOST_NAMED])
+    more = f" and {len(columns) - _MOST_NAMED} more" if len(columns) > _MOST_NAMED else ""
+    return f", without what columns of importance 0 lost: {named}{more}"
+
+
+def _by_weight(weights: WeightFacts | None) -> str:
     """Return the loss by weight beside that without, and how far totals moved where weights were cut."""
     if weights is None:
         return ""

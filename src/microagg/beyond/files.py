@@ -29,7 +29,7 @@ from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
-from microagg.release_facts import MissingFacts, WeightFacts, by_weight
+from microagg.release_facts import MissingFacts, WeightFacts, beside_loss
 from microagg.report import SourceFacts
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
@@ -123,7 +123,8 @@ class FileRelease:
         units = "" if self.recipe.roles.unit is None else " units"
         return (
             f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k}{units} asked, "
-            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %{by_weight(self.weights)}"
+            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %"
+            f"{beside_loss(self.information, self.weights)}"
         )
 
 

@@ -61,6 +61,8 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "fewest_units": release.anonymity.units,
         "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,
+        "importance": {str(name): own for name, own in release.recipe.importance.importance.items()},
+        "losses_without_importance_percent": {str(name): own for name, own in release.information.uncounted.items()},
         "loss_bound": bound_facts(release.loss.bound),
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
@@ -263,6 +265,7 @@ def assessed_facts(found: "Assessed") -> dict[str, Any]:
     return {
         "columns": found.columns,
         "strata": found.strata,
+        "records_left_out": found.left_out,
         "information_loss_percent": found.loss.percent,
         "per_column_percent": dict(found.loss.per_column),
         "g_il": found.loss.g_il,

@@ -97,7 +97,7 @@ class Alone(ReadOnly):
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
     by_all: int = 0  # by everything that is released: masked columns, strata, and those columns
-    few_units: Mapping[str, int] = field(default_factory=dict)  # dropped columns that repeat: groups with fewer than k
+    few_units: Mapping[str, int] = field(default_factory=dict)  # columns of units: groups with fewer than k
     amounts: Mapping[str, int] = field(default_factory=dict)  # columns with a spike: groups with one amount off it
     rare: Mapping[str, int] = field(default_factory=dict)  # masked columns: released categories of fewer than k
     medians: Mapping[str, int] = field(default_factory=dict)  # columns: cells that are the record's own by them

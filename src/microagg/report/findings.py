@@ -26,7 +26,7 @@ _MOST_APART = 2  # columns with unique values that have a finding each; more hav
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """Return what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement) + weights.findings(judgement) + moments.findings(judgement)
+    found += _alone(judgement) + weights.findings(judgement) + weights.unused(judgement) + moments.findings(judgement)
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
@@ -88,9 +88,12 @@ def _alone(judgement: Judgement) -> list[Finding]:
             )
         )  # fmt: skip
     for name, few in alone.few_units.items():
-        words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
+        words = few_units_words(groups, name, few)
+        own = (
+            "It is masked as categories: original values of it are released. " if name in run.names(Role.QUASI) else ""
+        )
         remedy = "Name that column as the unit. Every group then holds k different units."
-        found.append(Finding("look", "units", f"{words} {remedy}", words))
+        found.append(Finding("look", "units", f"{words} {own}{remedy}", words))
     found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
     found += _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
@@ -207,11 +210,12 @@ def alone_words(groups: Groups, alone: Alone) -> str:
 
 
 def few_units_words(groups: Groups, name: str, few: int) -> str:
-    """Return how many groups hold fewer than k different values of a dropped column that repeats."""
+    """Return that groups hold fewer than k different values of a column that looks like a unit, and is none of k's."""
     hold = "holds" if few == 1 else "hold"
+    counts = "rows, not units" if groups.units is None else f"{quoted(groups.units.named or '')}, not {quoted(name)}"
     return (
-        f"{count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} different values of "
-        f"{quoted(name)}"
+        f"k counts {counts}: {count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} "
+        f"different values of {quoted(name)}."
     )
 
 
