@@ -70,6 +70,7 @@ CASES ?= 10000
 JOBS ?= 2
 fuzz: $(VENV)/installed-for-checks
 	$(BIN)/python -m adversary fuzz --seed $(SEED) --cases $(CASES) --jobs $(JOBS)
+	$(BIN)/python -m adversary grammar --seed $(SEED)
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/partitioners.py

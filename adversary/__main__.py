@@ -5,8 +5,10 @@ import sys
 
 PARTS = {
     "fuzz": "odd files, recipes and arguments; k recounted on what was written",
+    "grammar": "hostile formulas, terms, conditions and relations: none is run",
     "kill": "signals at random moments of every kind of job",
     "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
+    "constants": "values that all rows of a unit share, computed from the means of one release",
     "same": "the same bytes whatever the threads, engine, order, locale or place",
     "weights": "ages and regions, from weighted means and weights with all digits and as they are written",
 }

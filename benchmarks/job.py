@@ -30,7 +30,7 @@ from typing import Any
 PARTS = {
     "microagg.desk.opening": {"read_file": "read", "open_source": "inspect"},
     "microagg.prepare.embedding": {"embed": "embed"},
-    "microagg.forming": {"_groups_of_rows": "group", "form_whole_groups": "group"},
+    "microagg.forming": {"groups_of_rows": "group", "groups_of_units": "group", "form_whole_groups": "group"},
     "microagg.pipeline": {"protect": "release"},
     "microagg.evaluate.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
     "microagg.evaluate.utility": {"measure_loss": "loss"},

@@ -29,6 +29,7 @@ def test_arrow_works_without_pandas_and_with_it_afterwards():
     assert run("pass") == ["False", "pandas is kept aside", "(1, 1)"]
 
 
-def test_formulas_fetch_it():
-    within = "from microagg.evaluate.analyses.formula import require_extra; print(require_extra().__name__)"
-    assert run(within) == ["False", "pandas is kept aside", "formulaic", "(1, 1)"]
+def test_formulas_do_not_need_it():
+    fit = "ma.utility(t, t, [ma.Analysis('linear', formula='y ~ log(x)')])"
+    within = f"import microagg as ma; t = pa.table({{'x': [1.0, 2.0, 4.0], 'y': [1.0, 3.0, 2.0]}}); print(len({fit}))"
+    assert run(within) == ["False", "pandas is kept aside", "2", "(1, 1)"]

@@ -253,6 +253,17 @@ def test_a_panel_is_alike_in_every_wave(k, expected):
     assert release.n_dropped == 0
 
 
+@pytest.mark.parametrize(("k", "by_row", "once"), [(3, 7.616, 13.71), (5, 13.896, 21.09), (10, 24.922, 33.32)])
+def test_a_panel_without_numbers_is_masked_by_row_and_once(k, by_row, once):
+    frame = read("psid").drop(columns="year")
+    numbers = ["experience", "weeks", "education", "wage"]
+    kinds = {name: "number" if name in numbers else "nominal" for name in frame.columns.drop("id")}
+    for how, expected in (("row", by_row), ("once", once)):
+        release = ma.protect(frame, k, kinds=kinds, unit="id", rounding="none", spike=1, unit_constant=how)
+        assert release.information.percent == pytest.approx(expected, rel=0.003)
+        assert release.k_achieved >= k
+
+
 def test_eu_silc_has_its_published_inequality(eusilc):
     found = ma.utility(
         eusilc,

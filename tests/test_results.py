@@ -249,7 +249,7 @@ def test_an_analysis_says_itself():
 
 def test_a_new_kind_of_analysis_is_one_definition(monkeypatch):
     def largest(sample, analysis):
-        values = sample.values(Term(analysis.columns[0]))
+        values = sample.values(Term.of(analysis.columns[0]))
         return one_figure(np.array([values.max()]), np.array([np.nan]))
 
     monkeypatch.setitem(ANALYSES, "largest", AnalysisKind("largest", "Largest", largest))

@@ -213,7 +213,7 @@ def test_a_category_that_fewer_than_three_units_have_is_not_released(tmp_path, e
     trade = np.select([firm == 0, np.isin(firm, [1, 2])], ["gold", "salt"], np.where(firm % 2, "iron", "wood"))
     trade[0::4] = np.where(firm[0::4] % 2, "iron", "wood")
     frame = pd.DataFrame({"firm": firm, "age": np.arange(48.0) % 7, "trade": trade})
-    chosen = {"quasi": ["age", "trade"], "unit": "firm", "nominal": nominal}
+    chosen = {"quasi": ["age", "trade"], "unit": "firm", "unit_constant": "row", "nominal": nominal}
     chosen |= {"nominal_seed": 5} if nominal == "draw" else {}
     if engine in ("memory", "whole"):
         chosen |= {"unit_release": "pseudonym"} if engine == "whole" else {}

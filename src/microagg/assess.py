@@ -26,7 +26,7 @@ from microagg.evaluate.relations import Relation, RelationCounts, count_violatio
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
 from microagg.io import frames
-from microagg.io.coding import Asked, open_both
+from microagg.io.coding import Asked, open_both, open_table
 from microagg.io.weighing import WeightSeen
 from microagg.progress import Progress, stage, tell
 from microagg.recipe import Kinds, Missing
@@ -52,6 +52,7 @@ def loss_measures(
     kinds: Mapping[Any, Any] | None = None,
     missing_codes: Mapping[Any, Any] | None = None,
     weights: ArrayLike | None = None,
+    whole: IntoDataFrame | None = None,
 ) -> LossMeasures:
     """Measure what masking did to a file: the loss of information, M1 to M5, and differences of statistics.
 
@@ -69,6 +70,9 @@ def loss_measures(
         Values that stand for a kind of missing value, as `protect` takes them.
     weights : array of shape (n,), optional
         What each record weighs; the loss is then measured with weights too.
+    whole : dataframe, optional
+        The original with the records that masking left out, where `original` has only the others. Means, deviations,
+        quantiles, correlations and M2 to M5 are then compared with those of all its records.
 
     Returns
     -------
@@ -84,7 +88,12 @@ def loss_measures(
     before, after = _matched(original, masked, columns, truth, kinds, missing_codes)
     own = _weights(weights, before.n_records)
     by_weight = None if own is None else weighted_loss_of_release(before, after, Weights.of(own))
-    return measure_loss(before, after, weighted=by_weight)
+    everybody = None
+    if whole is not None:
+        said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
+        wishes = {name: Asked(said.get(name), codes.get(name, ())) for name in before.names}
+        everybody = open_table(frames.open_frame(whole), wishes)[0]
+    return measure_loss(before, after, weighted=by_weight, everybody=everybody)
 
 
 def disclosure_risk(

@@ -104,6 +104,11 @@ class MicroaggError(Exception):
         return functools.partial(type(self), parameter=self.parameter, columns=self.columns), self.args
 
 
+def blamed(one: Any, error: "InputError") -> "InputError":
+    """Return an error about an analysis or a relation, headed by the line of the file that says it, if one does."""
+    return error if error.placed or one.read_from is None else error.at(one.read_from.head(error))
+
+
 class InputError(MicroaggError, ValueError):
     """What was passed in cannot be used."""
 

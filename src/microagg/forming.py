@@ -1,123 +1,46 @@
 """From a file to its groups, and what each of them releases: by rows, or by whole units."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.groups import number_groups
 from microagg.aggregate import Represented, represent
 from microagg.checks import nearest, shown_name
-from microagg.demands import (
-    both_demands,
-    check_strata_weigh,
-    demand_of,
-    demanded_columns,
-    enough_weighing,
-    joined_pieces,
-    keep_demand,
-    ways_of,
-)
-from microagg.diversity import Demand
-from microagg.equivalence import distinct_of, rows_of
+from microagg.demands import check_strata_weigh, demand_of, demanded_columns
+from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
-from microagg.evaluate.loss import loss_of_release
 from microagg.grouping import (
     Grouping,
     check_strata,
-    cut_into_pieces,
-    form_groups,
     select_forming,
-    settle_blocks,
 )
 from microagg.io import frames
 from microagg.kinds import Number, Rule, Semi
 from microagg.partition import groups_each_column
-from microagg.prepare.embedding import embed
-from microagg.prepare.ordering import Ordered, ordered_by_value
 from microagg.prepare.patterns import Patterns, find_patterns
 from microagg.prepare.selection import Selection
-from microagg.progress import Progress, part, stage
+from microagg.progress import Progress, part
 from microagg.recipe import Blocks, Recipe, Select
-from microagg.refining import Refined, refine_groups
+from microagg.release_facts import OnceFacts
+from microagg.row_groups import Diverse, File, groups_of_rows, numbered
 from microagg.schema import Role, Schema
 from microagg.table import Table
+from microagg.unit_constants import (
+    check_once,
+    constant_columns,
+    groups_of_units,
+    labels_of_columns,
+    loss_by_row,
+    settled_constant,
+)
 from microagg.units import Units
 from microagg.weighting import Weighed
-from microagg.weights import Weights
 from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
 
 Labels = NDArray[np.int64]
-
-
-class File(NamedTuple):
-    """What is grouped: the frame that is released in part, the columns to mask, strata, units, weights, a demand."""
-
-    frame: Any
-    table: Table
-    strata: Labels
-    units: Units | None
-    weighed: Weighed
-    demand: Demand | None = None
-
-    def take(self, rows: Labels) -> "File":
-        """Return some of the records, in their order."""
-        kept = np.zeros(self.strata.size, dtype=bool)
-        kept[rows] = True
-        units = None if self.units is None else self.units.take(rows)
-        frame = frames.keep_rows(self.frame, kept)
-        return File(frame, self.table.take(rows), self.strata[rows], units, self.weighed.take(rows))
-
-    def ordered(self, pieces: Labels, waves: Labels | None = None) -> Ordered:
-        """Return an order of the records of each piece that follows from their values, and from their waves in a panel.
-
-        No group may reach over two of the pieces.
-        """
-        used = [self.weighed.values[name] for name in self.weighed.weighing.used]
-        used += [] if waves is None else [waves.astype(np.float64)]
-        return ordered_by_value(self.table, used, self.demand, self.units, pieces)
-
-    def sorted_by(self, order: Ordered) -> "File":
-        """Return all records in an order, and the units that it has numbered; groups need nothing of the frame."""
-        rows, units = order
-        return File(
-            None,
-            self.table.take(rows),
-            self.strata[rows],
-            None if units is None else units.take(rows),
-            self.weighed.take(rows),
-            None if self.demand is None else self.demand.take(rows),
-        )
-
-    def weighing(self, k: int) -> Demand | None:
-        """Return that k records, or units, of a group weigh something; None where all do, or it does not matter."""
-        weights = self.weighed.representing
-        if weights is None or weights.values.all():
-            return None
-        return enough_weighing(weights.values, None if self.units is None else self.units.codes, k)
-
-    @property
-    def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None if all records count the same."""
-        weights = self.weighed.representing
-        if weights is None or self.units is None:
-            return weights
-        return weights._replace(units=self.units.codes)
-
-
-class Diverse(NamedTuple):
-    """How groups came to keep a demand.
-
-    The way, the groups before that, and the loss of those, in percent, and of those after it; neither are refined.
-    """
-
-    way: str
-    before: Labels
-    loss_before: float
-    loss_after: float
 
 
 class Formed(NamedTuple):
@@ -125,7 +48,7 @@ class Formed(NamedTuple):
 
     `file` has the records that are released. `labels` say which group's value a cell gets: of shape (n,), or
     (n, columns); `places` which records are released with the same values. `layout` says the units of rows, and their
-    places in them, if whole units are released identical.
+    places in them, if whole units are released identical. `constant` is how columns with one value a unit are masked.
     """
 
     file: File
@@ -141,6 +64,8 @@ class Formed(NamedTuple):
     selection: Selection | None = None
     layout: Layout | None = None
     diverse: Diverse | None = None
+    constant: str = "auto"
+    once: OnceFacts | None = None
 
 
 def formed_of(
@@ -194,93 +119,38 @@ def _of_rows(
     if recipe.masking.missing == "pattern":
         some = None if weighing is None else ~weighing.columns[0].missing
         patterns = find_patterns(table, file.strata, recipe.k, units, some, by_value=refined)
+    constant, once = recipe.units.constant, []
+    if units is not None:
+        once = constant_columns(file)
+        constant = settled_constant(constant, table.n_records, units.n_units, table.named(once))
+        once = once if constant == "once" else []
+        if once:
+            check_once(file, once, recipe, method)
     given, pieces, order = file, patterns.pieces, None
     if refined:
-        # A demand can join pieces, so that a unit in two of them is one.
-        apart = file.demand is None and (weighing is None or weighing.kept(pieces))
-        order = file.ordered(pieces if apart else file.strata)
-        given, pieces = file.sorted_by(order), _numbered(pieces[order.rows])
-    own = _groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress)
+        # A demand can join pieces, so that a unit in two of them is one; so can what a unit has in common.
+        joined = file.demand is not None or not (weighing is None or weighing.kept(pieces))
+        apart = file.strata if joined else pieces
+        order = file.ordered(np.zeros_like(pieces) if once else apart)
+        given, pieces = file.sorted_by(order), numbered(pieces[order.rows])
+    by_unit, facts = np.zeros(0, dtype=np.int64), None
+    if once:
+        own, by_unit, moved, loss = groups_of_units(given, once, forming, recipe, method, rule, n_jobs, progress)
+        patterns = replace(patterns, n_moved=moved)
+        by_row = loss_by_row(given, pieces, forming, recipe, method, rule, n_jobs, part(progress, 1, 1, 1))
+        facts = OnceFacts(tuple(once), by_row, loss)
+    else:
+        needed = None if recipe.masking.per_column else given.weighing(recipe.k)
+        own = groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress, weighing=needed)
     own = own if order is None else own.back(order)
-    found = represent(table, own.groups, rule, n_jobs, file.representing, part(progress, 1, 1, 1))
     groups, method, blocks, n_blocks, moves, diverse = own
-    return Formed(
-        file, groups, found, groups, groups, method, blocks, patterns, n_blocks, moves, selection, diverse=diverse
-    )
-
-
-class _GroupsOfRows(NamedTuple):
-    """Groups, and how they were found."""
-
-    groups: Labels
-    method: Grouping
-    blocks: Blocks
-    n_blocks: int
-    moves: int
-    diverse: Diverse | None
-
-    def back(self, order: Ordered) -> "_GroupsOfRows":
-        """The same in the order of the file, from what was found in another; groups are numbered by lowest row."""
-        diverse = self.diverse
-        if diverse is not None:
-            diverse = diverse._replace(before=_numbered(order.back(diverse.before)))
-        return self._replace(groups=_numbered(order.back(self.groups)), diverse=diverse)
-
-
-def _numbered(labels: Labels) -> Labels:
-    number_groups(labels)
-    return labels
-
-
-def _groups_of_rows(
-    file: File,
-    apart: Labels,
-    names: Collection[Any],
-    recipe: Recipe,
-    method: Grouping,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
-) -> _GroupsOfRows:
-    """Group rows by the columns that are named, in the order in which they come, those of the pieces `apart` apart."""
-    _, table, strata, units, _, demand = file
-    k, masking = recipe.k, recipe.masking
-    rule = replace(rule, units=None if units is None else units.codes)
-    ways = ("merge",) if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
-    forming = table.named([name for name in table.names if name in names])  # in file order, whatever the choice's
-    heard = part(progress, 0, 0, 1)
-    points = embed(forming, masking.scale, masking.spike, n_jobs, heard)
-    largest = int(np.bincount(apart).max())
-    blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
-    pieces = cut_into_pieces(points, forming.names, apart, blocks, k, n_jobs, units, heard)
-    method = method.searching_in(points.records, pieces, k)
-    partition = method.on(points, forming.names)
-    refined = recipe.refine.effort is not None
-    needed = demand if masking.per_column else both_demands(demand, file.weighing(k))
-    stages = 1 + (needed is not None) + refined
-    first, second, last = (stage(progress, number, stages) for number in (0, 1, stages - 1))
-    groups = form_groups(partition, points, pieces, k, masking.per_column, n_jobs, first, units)
-    moves, diverse, searched = 0, None, apart
-    if needed is not None:
-        heard = part(second, 1, 1, 1)
-        lost = partial(_loss, table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
-        kept = keep_demand(points, groups, pieces, strata, k, needed, ways, lost, n_jobs, second, units)
-        diverse = None if demand is None else Diverse(kept.way, groups, lost(groups), kept.loss)
-        groups, searched = kept.groups, joined_pieces(apart, kept.pieces)
-    n_blocks = len(pieces) if blocks.by != "none" else 0
-    if refined:
-        pieces = pieces if needed is None else rows_of(kept.pieces)
-        own = Refined(points.records, units, needed)
-        groups, moves = refine_groups(own, pieces, searched, groups, k, recipe.refine, n_jobs, last)
-    return _GroupsOfRows(groups, method, blocks, n_blocks, moves, diverse)
-
-
-def _loss(
-    table: Table, labels: Labels, *, rule: Rule, n_jobs: int, weights: Weights | None, progress: Progress | None
-) -> float:
-    """Return the information loss of groups, in percent, before anything is rounded."""
-    released = represent(table, labels, rule, n_jobs, weights, progress).records
-    return loss_of_release(table, released, n_jobs, progress).percent
+    labels = groups
+    if once:
+        by_unit = by_unit if order is None else numbered(order.back(by_unit))
+        labels = labels_of_columns(table, once, by_unit, groups)
+    found = represent(table, labels, rule, n_jobs, file.representing, part(progress, 1, 1, 1))
+    formed = Formed(file, groups, found, labels, groups, method, blocks, patterns, n_blocks, moves, selection)
+    return formed._replace(diverse=diverse, constant=constant, once=facts)
 
 
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:

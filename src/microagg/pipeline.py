@@ -20,7 +20,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, settin
 from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.evaluate.diversity import DiversityFacts
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
-from microagg.forming import Diverse, Formed, check_whole_units, formed_of
+from microagg.forming import Formed, check_whole_units, formed_of
 from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
@@ -43,7 +43,9 @@ from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
 from microagg.relation_keeping import check_numbers, keep_relations
 from microagg.release import Release
 from microagg.release_facts import MissingFacts, WeightFacts
+from microagg.results import AllRecords
 from microagg.rounding import Rounded, Steps, round_means
+from microagg.row_groups import Diverse
 from microagg.schema import Role, Schema
 from microagg.table import Table
 from microagg.units import Units
@@ -199,6 +201,7 @@ def _protected(
     check_numbers(recipe.relations.relations, original, lambda name: numbers.get_column(name).dtype.is_numeric())
     weighed = Weighed.of(numbers, weighing)
     sensitive = _sensitive(opened, typed, recipe, schema, labels)
+    everybody, of_everybody = original, weighed.first
     complete, original, kept = _without_missing(opened, schema, original, coders, masking.missing)
     weighed, sensitive = weighed.take(kept), sensitive.take(kept)
     check_enough_records(original.n_records, k)
@@ -210,7 +213,7 @@ def _protected(
     enough = formed.file.weighing(k)
     if enough is not None:
         light = max(int(np.count_nonzero(enough.breach(own))) for own in np.atleast_2d(formed.places.T))
-        check_weighing(light, int(groups.max()) + 1, k, of_units=units is not None)
+        check_weighing(light, int(groups.max()) + 1, k, of_units=units is not None, once=formed.once is not None)
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = None if weighed.representing is None else weighed.representing.values
     matched = _matched(formed, masking, rule, weights)
@@ -267,6 +270,7 @@ def _protected(
             kinds=settled_kinds(recipe, coders),
             method=formed.method.settled,
             weights=weighing.settled,
+            units=replace(recipe.units, constant=formed.constant),
             diversity=_settled_way(recipe.diversity, formed.diverse),
             select=_settled(select, formed.selection, names),
             blocks=blocks.settled,
@@ -283,6 +287,7 @@ def _protected(
         diversity=_diversity_facts(demand, formed.diverse, classes),
         moments=_moment_facts(matched, masking.moments, original, written, weighed),
         chosen=chosen,
+        once=formed.once,
         weights=_weight_facts(weighed, own, formed.found, original, written, n_jobs, weighing_loss),
         _original=original,
         _written=written,
@@ -290,6 +295,9 @@ def _protected(
         _demand=demand,
         _repeating=frames.shared_codes(complete, schema.names(Role.IDENTIFIER, Role.DROP)),
         _weights=weighed.first,
+        _all_records=None
+        if complete.shape[0] == opened.shape[0]
+        else AllRecords(everybody, opened.select(schema.released_with_units), of_everybody),
         _rows=of_source,
         _undoable=_undoable(recipe, original),
         _weighing=enough,

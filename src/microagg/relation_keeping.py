@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from microagg.checks import shown_name
 from microagg.equivalence import distinct_of
 from microagg.errors import InvalidData
-from microagg.evaluate.relations import Relation, Values
+from microagg.evaluate.relations import Relation
+from microagg.evaluate.trees import Values
 from microagg.frozen import frozen
 from microagg.kinds import Number, Ordinal, Semi
 from microagg.readonly import ReadOnly

@@ -32,8 +32,8 @@ from microagg.prepare.selection import Selection
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation
-from microagg.release_facts import MissingFacts, WeightFacts, WholeFile, by_weight
-from microagg.results import Masking, relations_of_release, utility_of_release
+from microagg.release_facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
+from microagg.results import AllRecords, Masking, relations_of_release, utility_of_release
 from microagg.rounding import Rounded
 from microagg.schema import Role
 from microagg.table import Table
@@ -60,9 +60,11 @@ _NOT_STORED = (
         "weights",
         "moments",
         "chosen",
+        "once",
         "differences",
         "_original",
         "_written",
+        "_all_records",
         "_weights",
         "_units",
         "_judged",
@@ -135,6 +137,8 @@ class Release(Generic[IntoDataFrameT]):
         Where variances or covariances are kept: how exactly, and how many values left their range; not stored.
     chosen : tuple of KeptRelation
         The declared relations that groups keep by what they release; not stored.
+    once : OnceFacts or None
+        Where columns that are constant in a unit were masked once for each unit: which, and what that cost; not stored.
     relations : tuple of RelationCounts
         How many records break each declared relation, before and after. Computed when asked.
     source : Source or None
@@ -172,6 +176,7 @@ class Release(Generic[IntoDataFrameT]):
     weights: WeightFacts | None = field(default=None, repr=False)
     moments: MomentFacts | None = field(default=None, repr=False)
     chosen: tuple[KeptRelation, ...] = field(default=(), repr=False)
+    once: OnceFacts | None = field(default=None, repr=False)
     source: Source | None = field(default=None, repr=False)
     whole: WholeFile | None = field(default=None, repr=False)
     differences: "tuple[Difference, ...]" = field(default=(), repr=False)
@@ -179,6 +184,7 @@ class Release(Generic[IntoDataFrameT]):
     _original: Table | None = field(default=None, repr=False)
     _written: Table | None = field(default=None, repr=False)
     _weights: Weights | None = field(default=None, repr=False)  # of the original
+    _all_records: AllRecords | None = field(default=None, repr=False)  # of the original, where some were left out
     _rows: NDArray[np.int64] | None = field(default=None, repr=False)  # of the original, in the order of `data`
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _results: "JudgedResults | None" = field(default=None, repr=False)
@@ -199,7 +205,7 @@ class Release(Generic[IntoDataFrameT]):
 
     def _measured_loss(self, progress: Progress | None) -> LossMeasures:
         weighted = None if self.weights is None else self.weights.information
-        found = measure_loss(*self._both(), self.information, weighted, progress)
+        found = measure_loss(*self._both(), self.information, weighted, progress, self._everybody)
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
@@ -269,6 +275,7 @@ class Release(Generic[IntoDataFrameT]):
             sample=check_sample(usual_sample(n, self._highest_chance) if sample is None else sample, n, seed),
             seed=seed,
             weights=None if self._weights is None else self._weights.values,
+            complete=self.whole is None,
             n_jobs=check_jobs(n_jobs),
             progress=progress,
         )
@@ -284,6 +291,8 @@ class Release(Generic[IntoDataFrameT]):
         self, analyses: "Iterable[Analysis | Mapping[str, Any]] | None" = None, *, level: float = 0.95
     ) -> "Utility":
         """Do the same analyses on the original and on the released values, and compare their estimates.
+
+        The original is the whole file, also where records were left out of the release.
 
         Parameters
         ----------
@@ -311,15 +320,21 @@ class Release(Generic[IntoDataFrameT]):
         recipe = self.recipe
         analyses = recipe.analyses.analyses or None if analyses is None else analyses
         kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
-        weights = recipe.roles.of(Role.WEIGHT.value)
-        own = {weights[0]: self._weights.values} if self._weights is not None and recipe.weights_by_group else {}
-        unit = recipe.roles.unit
+        weights, unit = recipe.roles.of(Role.WEIGHT.value), recipe.roles.unit
+        masking, everybody = self._masking(), None
+        of_original = self._weights
+        if self._all_records is not None:
+            masking = masking._replace(original=self._all_records.original)
+            everybody, of_original = self._all_records.frame.to_native(), self._all_records.weights
+            everybody = everybody if self.source is None else replace(self.source, table=everybody, joined=None)
+        own = {weights[0]: of_original.values} if of_original is not None and recipe.weights_by_group else {}
         return utility_of_release(
-            self._masking(),
+            masking,
             kept,
             analyses,
             weight=weights[0] if weights else None,
             original_weights=own,
+            everybody=everybody,
             units={} if unit is None or self._units is None else {unit: self._units.codes},
             level=level,
             failed=failed,
@@ -353,8 +368,21 @@ class Release(Generic[IntoDataFrameT]):
 
     def pmse(self, seed: int = 0) -> PMSE:
         """Return how well a model distinguishes the masked columns from the original ones (see `microagg.pmse`)."""
-        original, written = self._both()
+        original, written = self._as_many(seed)
         return measure_pmse(original, written, check_sample(MOST_RECORDS, original.n_records, seed))
+
+    def _as_many(self, seed: int) -> tuple[Table, Table]:
+        """Return all released records, and as many original ones: drawn from the whole file if some were left out."""
+        original, written = self._both()
+        if self._everybody is None:
+            return original, written
+        rows = check_sample(written.n_records, self._everybody.n_records, seed)
+        return self._everybody if rows is None else self._everybody.take(rows), written
+
+    @property
+    def _everybody(self) -> Table | None:
+        """The masked columns of all records of the original, where some were left out."""
+        return None if self._all_records is None else self._all_records.original
 
     @property
     def promise(self) -> Promise:
@@ -502,6 +530,7 @@ class Release(Generic[IntoDataFrameT]):
             "_original": None,
             "_written": None,
             "_units": None,
+            "_all_records": None,
             "_weights": None,
             "_judged": None,
             "_rows": None,
@@ -559,5 +588,6 @@ class Release(Generic[IntoDataFrameT]):
         return (
             f"Release: {len(self.groups)} records in {self.n_groups} groups of {sizes}{per_column}; "
             f"k={self.recipe.k}{units} asked, {self.k_achieved} reached{per_column}; "
-            f"information loss {self.information.percent:.2f} %{by_weight(self.weights)}{grouped}{left_out}{kept}"
+            f"information loss {self.information.percent:.2f} %{beside_loss(self.information, self.weights)}"
+            f"{grouped}{left_out}{kept}"
         )

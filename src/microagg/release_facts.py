@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from microagg.checks import shown_name
 from microagg.evaluate.loss import InformationLoss
 from microagg.frozen import frozen
 from microagg.prepare.patterns import Patterns
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+
+_MOST_NAMED = 3  # columns that a line names
 
 
 @frozen()
@@ -46,6 +49,24 @@ class MissingFacts(ReadOnly):
             {name: cells for name, cells in filled.items() if cells},
             {name: cells for name, cells in blanked.items() if cells},
         )
+
+
+@frozen()
+class OnceFacts(ReadOnly):
+    """Columns that were masked once for each unit, as all its rows have the same value; not for publication.
+
+    Attributes
+    ----------
+    columns : tuple
+    loss_by_row : float
+        The information loss, in percent, if each row had been masked with its own group.
+    loss : float
+        That of the groups that were formed; both before groups are refined.
+    """
+
+    columns: tuple[Any, ...]
+    loss_by_row: float
+    loss: float
 
 
 @frozen()
@@ -113,7 +134,22 @@ class WeightFacts(ReadOnly):
     revealing: Mapping[Any, int] = field(default_factory=dict)
 
 
-def by_weight(weights: WeightFacts | None) -> str:
+def beside_loss(information: InformationLoss, weights: WeightFacts | None) -> str:
+    """Return what must be read beside a loss: that of columns which are not in it, and the loss by weight."""
+    return f"{uncounted_words(information)}{_by_weight(weights)}"
+
+
+def uncounted_words(information: InformationLoss) -> str:
+    """Return what columns of importance 0 lost, which is not in the loss; empty where there are none."""
+    columns = sorted(information.uncounted.items(), key=lambda one: -one[1])
+    if not columns:
+        return ""
+    named = ", ".join(f"{shown_name(name)} {percent:.2f} %" for name, percent in columns[:_MOST_NAMED])
+    more = f" and {len(columns) - _MOST_NAMED} more" if len(columns) > _MOST_NAMED else ""
+    return f", without what columns of importance 0 lost: {named}{more}"
+
+
+def _by_weight(weights: WeightFacts | None) -> str:
     """Return the loss by weight beside that without, and how far totals moved where weights were cut."""
     if weights is None:
         return ""

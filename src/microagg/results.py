@@ -24,6 +24,7 @@ from microagg.progress import Progress, tell
 from microagg.recipe import Kinds, Missing
 from microagg.relation_keeping import numbers_of
 from microagg.table import Coded, Table
+from microagg.weights import Weights
 
 Frame = nw.DataFrame[Any]
 
@@ -144,6 +145,14 @@ def default_analyses(
     return guess_analyses(_opened(opened, asked, (unit,)), weight=weight, unit=unit, masked=only)
 
 
+class AllRecords(NamedTuple):
+    """The whole original, where masking left records out: masked columns, a frame with others, the first weight."""
+
+    original: Table
+    frame: Any
+    weights: Weights | None
+
+
 class Masking(NamedTuple):
     """The masked columns of a release before and after, and what its recipe says of columns."""
 
@@ -162,48 +171,59 @@ def utility_of_release(
     original_weights: Mapping[Any, NDArray[np.float64]],
     units: Units,
     level: float,
+    everybody: Any = None,
     failed: Failed | None = None,
     progress: Progress | None = None,
 ) -> Utility:
-    """Compare analyses before and after, of a release whose masked columns are at hand, row by row.
+    """Compare analyses before and after, of a release whose masked columns are at hand.
 
     `released` is the released frame, or a `Source` with it: its other columns are those of the original, but for
-    `original_weights`. Units are known of rows though they are not released.
+    `original_weights`. Units are known of rows though they are not released. Where records were left out, `everybody`
+    is the original frame, or a `Source` with it, and `masking.original` has all of its records.
     """
     frame = _typed(released, masking)
+    whole = frame if everybody is None else _typed(everybody, masking)
     names = list(frame.columns)
     others = [name for name in names if name not in masking.original.names]
     own = next(iter(units), None)
     asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
-        kept = _opened(frame, asked, (own,), progress)
+        kept = _opened(whole, asked, (own,), progress)
         both = Table((*masking.original, *kept))
         weight = weight if weight in kept.names else None
         wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
     else:
         wanted = checked_analyses(analyses)
         units = {**_units(frame, wanted), **units}
-    wanted, kept = _readable(wanted, frame, names, asked, units, failed, progress)
+    units_before = units if whole is frame else _units(whole, wanted)
+    wanted, was, kept = _readable(wanted, (whole, frame), names, asked, units, failed, progress)
     numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
-    before = Table((*masking.original, *(numbers.get(one.name, one) for one in kept)))
+    before = Table((*masking.original, *(numbers.get(one.name, one) for one in was)))
     after = Table((*masking.written, *kept))
     level = check_level(level)
     return measure_utility(
-        before, after, wanted, units_before=units, units_after=units, level=level, failed=failed, progress=progress
+        before,
+        after,
+        wanted,
+        units_before=units_before,
+        units_after=units,
+        level=level,
+        failed=failed,
+        progress=progress,
     )
 
 
 def _readable(
     wanted: tuple[Analysis, ...],
-    frame: Frame,
+    files: tuple[Frame, Frame],
     names: list[Any],
     asked: Mapping[Any, Asked],
     units: Units,
     failed: Failed | None,
     progress: Progress | None,
-) -> tuple[tuple[Analysis, ...], Table]:
-    """Open the unmasked columns that analyses read; give it with those whose columns all can be read."""
-    opened: dict[Any, Coded] = {}
+) -> tuple[tuple[Analysis, ...], Table, Table]:
+    """Open the unmasked columns that analyses read, before and after, beside those whose columns all can be read."""
+    opened: dict[Any, tuple[Coded, Coded]] = {}
     fit = []
     for one in wanted:
         tell(progress, 0, 1)
@@ -211,14 +231,21 @@ def _readable(
             _check_units((one,), units)
             for name in columns_read((one,), names):
                 if name in asked and name not in opened:
-                    opened[name] = open_table(frame, {name: asked[name]})[0].columns[0]
+                    opened[name] = _opened_in_both(*files, {name: asked[name]})
         except MicroaggError as error:
             if failed is None:
                 raise
             failed.append((one, error))
         else:
             fit.append(one)
-    return tuple(fit), Table(tuple(opened.values()))
+    was, now = ([one[side] for one in opened.values()] for side in (0, 1))
+    return tuple(fit), Table(tuple(was)), Table(tuple(now))
+
+
+def _opened_in_both(before: Frame, after: Frame, asked: Mapping[Any, Asked]) -> tuple[Coded, Coded]:
+    """Open one column of both files, which may be the same."""
+    tables = open_table(before, asked)[:1] * 2 if before is after else open_both(before, after, asked)
+    return tables[0].columns[0], tables[1].columns[0]
 
 
 def _typed(released: Any, masking: Masking) -> Frame:

@@ -12,7 +12,17 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "unit_share", "same_order", "analyses", "public"),
+    *(
+        "weighted",
+        "weight_release",
+        "weight_cap",
+        "calibrate",
+        "unit_share",
+        "unit_constant",
+        "same_order",
+        "analyses",
+        "public",
+    ),
 }
 REFUSED = {
     "unit_release": {"unit_release": "pseudonym"},

@@ -10,6 +10,8 @@ from microagg.errors import InputError, InvalidData, TooFewRecords
 from tests.beyond.frames import CHOICES, ROLES, assert_same, mixed
 from tests.lengths import first_few
 
+ROW = {"unit_constant": "row"}  # units of many rows must be said to be masked row by row
+
 
 def with_units(n, seed, *, text=False, largest=6):
     """Make a frame of every kind of column whose rows belong together, scattered over the file."""
@@ -30,7 +32,7 @@ def saved(table, tmp_path):
 @pytest.mark.parametrize(("method", "share"), [("mdav", "limited"), ("vmdav", "limited"), ("cbfs", "any")])
 def test_disk_gives_what_memory_does(tmp_path, missing, method, share):
     table = with_units(900, 2, text=method == "vmdav")
-    options = {"missing": missing, "unit": "unit", "unit_share": share, "method": method, **CHOICES, **ROLES}
+    options = {"missing": missing, "unit": "unit", "unit_share": share, "method": method, **ROW, **CHOICES, **ROLES}
     found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 4, max_block=80, **options)
     expected = ma.protect(table, 4, blocks="median", max_block=80, **options)
     assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
@@ -41,7 +43,7 @@ def test_disk_gives_what_memory_does(tmp_path, missing, method, share):
 @pytest.mark.parametrize(("missing", "partitions"), [("pattern", 4), ("state", 1)])
 def test_a_cluster_gives_what_memory_does(tmp_path, cluster, missing, partitions):
     table = with_units(1500, 3, text=True)
-    options = {"missing": missing, "unit": "unit", "max_block": 60, **CHOICES, **ROLES}
+    options = {"missing": missing, "unit": "unit", "max_block": 60, **ROW, **CHOICES, **ROLES}
     found = ma.protect_file(
         saved(table, tmp_path),
         tmp_path / "out.parquet",
@@ -66,7 +68,7 @@ def of_firms():
     )
 
 
-FIRMS = {"unit": "unit", "unit_share": "any", "weight": "weight", "max_block": 80, **CHOICES, **ROLES}
+FIRMS = {"unit": "unit", "unit_share": "any", "weight": "weight", "max_block": 80, **ROW, **CHOICES, **ROLES}
 
 
 @pytest.mark.parametrize("nominal", ["mode", "draw"])
@@ -92,8 +94,8 @@ def test_units_with_most_of_the_weight_are_refused_or_cut_as_in_memory(tmp_path,
 def test_many_ranges_of_units_are_counted_as_one(tmp_path, monkeypatch):
     monkeypatch.setattr("microagg.beyond._units._AT_ONCE", 50)
     table = with_units(400, 5)
-    found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 3, unit="unit", **CHOICES, **ROLES)
-    expected = ma.protect(table, 3, blocks="median", max_block=50_000, unit="unit", **CHOICES, **ROLES)
+    found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 3, unit="unit", **ROW, **CHOICES, **ROLES)
+    expected = ma.protect(table, 3, blocks="median", max_block=50_000, unit="unit", **ROW, **CHOICES, **ROLES)
     assert_same(found, expected, pq.read_table(tmp_path / "out.parquet"))
 
 

@@ -65,7 +65,7 @@ def half_weighs_nothing(n=900, seed=0):
     rng = np.random.default_rng(seed)
     weights = rng.uniform(50, 150, n).round(1) * (rng.random(n) > 0.4)
     columns = {"x": rng.normal(size=n), "y": rng.lognormal(3, 1, n), "job": rng.choice(["a", "b", "c"], n)}
-    return pa.table({**columns, "u": rng.integers(0, n // 3, n), "w": weights})
+    return pa.table({**columns, "u": rng.integers(0, n // 2, n), "w": weights})
 
 
 @pytest.mark.parametrize(

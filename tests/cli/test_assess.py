@@ -266,3 +266,29 @@ def test_several_masked_files_are_judged_together(tmp_path, monkeypatch):
         assert "cannot be combined with several masked files" in str(
             run("assess", "survey.csv", *names, *option).exception
         )
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("formula = 'income ~ age**2'", r"the formula 'income ~ age**2' is not understood at character 13"),
+        ("formula = 'income ~ log(eval(1))'", "there is no function 'eval' here"),
+        ("formula = 'income ~ agee'", "column 'agee' of an analysis is not in both files. Did you mean 'age'?"),
+        ("columns = ['income', 'log(agee)']", "column 'agee' of an analysis is not in both files. Did you mean 'age'?"),
+        ("columns = ['income', 'age^10']", "a power must be a whole number from 1 to 9"),
+    ],
+)
+def test_an_analysis_of_a_file_that_cannot_be_read_is_refused_with_its_line(said, why):
+    text = f"[[analysis]]\nkind = 'mean'\ncolumns = 'age'\n\n[[analysis]]\nkind = 'linear'\n{said}\n"
+    Path("a.toml").write_text(text)
+    found = refused("survey.csv", MASKED, "--recipe", "recipe.toml", "--analyses", "a.toml")
+    assert found.partition(": ")[2].startswith("a.toml, line 7: ")
+    assert why in found
+
+
+@pytest.mark.usefixtures("files")
+def test_formulas_of_a_file_are_fitted():
+    Path("a.toml").write_text("[[analysis]]\nkind = 'linear'\nformula = 'log(income + 1) ~ age + age^2 + region'\n")
+    found = judged("survey.csv", MASKED, "--recipe", "recipe.toml", "--analyses", "a.toml")
+    assert "log(income + 1) ~ age + age^2 + region" in json.dumps(found["results"])

@@ -118,7 +118,7 @@ def test_json_is_all_that_standard_output_holds():
     assert pq.read_table("h.parquet").to_pydict() == ma.datasets.households(50, seed=0).to_pydict()
     listed = json.loads(call("datasets", "list", "--json").stdout)
     assert "census" in listed["fetch"]
-    assert listed["make"] == ["survey", "households", "uniform", "normal"]
+    assert listed["make"] == ["survey", "households", "panel", "uniform", "normal"]
     assert names_in(".") == ["h.parquet", "map.svg", "n.csv", "out", "recipe.toml", "survey.csv", "tree.png"]
 
 

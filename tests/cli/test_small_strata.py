@@ -60,6 +60,16 @@ def test_combinations_of_strata_are_counted_as_masking_counts_them():
     assert "4 of 8 strata by 'home', 'kind' have fewer than k=3 records (the smallest has 1)" in said
 
 
+def test_a_file_with_dates_and_words_has_small_strata_too(people):
+    lines = (people / "people.csv").read_text().splitlines()
+    jobs = ("baker", "smith", "clerk")
+    mixed = [f"{line},19{50 + i % 40}-03-0{1 + i % 9},{jobs[i % 3]}" for i, line in enumerate(lines[1:])]
+    Path("mixed.csv").write_text("\n".join([f"{lines[0]},birth,job", *mixed]) + "\n")
+    result = call("inspect", "mixed.csv", "--strata", "home", "--small-strata", "small.csv")
+    assert "2 strata with fewer than 5 records: written to small.csv (private)" in result.stdout
+    assert Path("small.csv").read_text() == "home,records\nnorth-secret,3\nsouth-secret,4\n"
+
+
 @pytest.mark.usefixtures("people")
 def test_records_that_masking_leaves_out_do_not_count():
     opened = desk.open_file("people.csv", k=31, quasi=["income"], strata=["home"], rest="drop", missing="drop")

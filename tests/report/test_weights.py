@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 import microagg as ma
 from microagg.judgement import judge
@@ -152,3 +154,31 @@ def test_eusilc_gives_the_region_away_by_its_weight():
     found = {one.weight: one for one in judge(release).weights.found}["rb050"]
     assert (found.distinct, found.rare, found.telling["db040"].weights, found.telling["db040"].share) == (71, 56, 71, 1)
     assert "The weight “rb050” discloses “db040” (71 of 71 weights)." in build(release).verdict.headline
+
+
+def survey_with_weight(rng, name):
+    return pa.table({"a": rng.normal(size=300), "b": rng.normal(size=300), name: rng.lognormal(5, 0.4, 300)})
+
+
+@pytest.mark.parametrize("given", ["frame", "source"])
+@pytest.mark.parametrize("role", ["drop", "keep", "confidential", "identifiers"])
+def test_a_weight_that_is_found_and_not_used_is_in_the_headline(role, given, tmp_path):
+    table = survey_with_weight(np.random.default_rng(0), "sample_wgt")
+    csv.write_csv(table, tmp_path / "f.csv")
+    file = table if given == "frame" else ma.read(tmp_path / "f.csv")
+    model = ma.protect(file, 5, quasi=["a", "b"], **{role: ["sample_wgt"]}).report_model()
+    words = "“sample_wgt” may be a sampling weight and is not used: the figures here are unweighted."
+    assert words in model.verdict.headline
+    assert words in [one.short for one in model.verdict.findings]
+
+
+def test_a_weight_that_is_not_used_is_in_the_headline_and_one_that_is_used_is_not():
+    table = survey_with_weight(np.random.default_rng(0), "w")
+    unused = ma.protect(table, 5, quasi=["a", "b"], weight="w", weighted=False).report_model()
+    assert "The weight “w” is not used: totals and shares here are unweighted." in unused.verdict.headline
+    used = ma.protect(table, 5, quasi=["a", "b"], weight="w", weight_release="group").report_model()
+    assert "not used" not in used.verdict.headline
+    public = ma.protect(table, 5, quasi=["a", "b"], drop=["w"]).report_model(public=True)
+    assert "“w”" not in public.verdict.headline
+    without = ma.protect(table.select(["a", "b"]), 5).report_model()
+    assert "unweighted" not in without.verdict.headline

@@ -42,6 +42,7 @@ _LABELS = {
 
 _FOUND = {
     "weights": ("Release weights by group", {"weights.release": "group"}),
+    "units": ("Mask columns with one value a unit once", {"units.constant": "once"}),
     "row order": ("Sort the rows", {"output.same_order": "no"}),
 }
 """What would help against what the report finds, by its topic."""

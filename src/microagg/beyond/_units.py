@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from microagg._kernels.alike import digests_of
 from microagg.beyond._plan import Plan
 from microagg.demands import check_strata_weigh
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.grouping import check_stratum_units
 from microagg.io import frames
 from microagg.io.promise import bits_of
 from microagg.prepare.patterns import Patterns, PatternsSeen
+from microagg.unit_constants import settled_constant
 from microagg.units import Held, Units, held_by
 
 Keys = NDArray[np.uint64]
@@ -78,6 +79,7 @@ def find_pieces(
     """
     if held is not None:
         check_stratum_units(held(seen.strata), plan.k, plan.strata, plan.in_part)
+        plan = _with_settled_constant(plan, held(np.zeros_like(seen.strata)))
     if weighing is not None:
         check_strata_weigh(weighing(seen.strata) < plan.k, plan.k, plan.strata, held is not None)
 
@@ -91,3 +93,19 @@ def find_pieces(
 
     patterns = seen.pieces(plan.k, None if held is None and weighing is None else short, by_value=plan.refined)
     return plan if held is None else replace(plan, largest_unit=int(held(patterns.pieces).largest.max())), patterns
+
+
+def _with_settled_constant(plan: Plan, held: Held) -> Plan:
+    """Return the plan with each row masked by its own group, or refuse that for units of many rows, unless it is asked.
+
+    Which columns are constant in a unit is not known here, nor what the means of many groups disclose of these.
+    """
+    rows, units = int(held.rows.sum()), int(held.units.sum())
+    if settled_constant(plan.recipe.units.constant, rows, units, plan.columns) == "once":
+        raise InvalidParameter(
+            f"a unit has {rows / units:.1f} rows on average, so that means of many groups may disclose a value that "
+            f"all its rows have in common. In files larger than memory this is neither prevented nor measured. "
+            f"Accept it ({setting('unit_constant', 'row')}), or mask in memory.",
+            parameter="unit_constant",
+        )
+    return replace(plan, recipe=plan.recipe.replace(unit_constant="row"))

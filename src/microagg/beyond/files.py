@@ -30,7 +30,7 @@ from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
-from microagg.release_facts import MissingFacts, WeightFacts, by_weight
+from microagg.release_facts import MissingFacts, WeightFacts, beside_loss
 from microagg.report import SourceFacts
 from microagg.rounding import Rounded
 from microagg.schema import Role, Schema
@@ -124,7 +124,8 @@ class FileRelease:
         units = "" if self.recipe.roles.unit is None else " units"
         return (
             f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k}{units} asked, "
-            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %{by_weight(self.weights)}"
+            f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %"
+            f"{beside_loss(self.information, self.weights)}"
         )
 
 
@@ -249,6 +250,7 @@ _OBEYED = {
     *(role.value for role in Role),
     *(
         "unit_share",
+        "unit_constant",
         "rest",
         "kinds",
         "importance",
@@ -293,6 +295,12 @@ def _check_possible(recipe: Recipe) -> None:
                 "mask in memory.",
                 parameter=choice.keyword,
             )
+    if recipe.units.constant == "once":
+        raise InvalidParameter(
+            f"{setting('unit_constant', 'once')} cannot be combined with files larger than memory, where rows of a "
+            f"unit are not brought together. Choose {setting('unit_constant', 'row')}, or mask in memory.",
+            parameter="unit_constant",
+        )
     if recipe.masking.missing == "drop":
         raise InvalidParameter(
             f"{setting('missing', 'drop')} cannot be combined with files larger than memory, of which all records "

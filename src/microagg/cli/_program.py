@@ -240,7 +240,7 @@ def _add_datasets(app: typer.Typer) -> None:
     @_command(datasets)
     def make(
         output: NewFile,
-        name: Annotated[str, typer.Argument(help="survey, households, uniform or normal.")] = "survey",
+        name: Annotated[str, typer.Argument(help="survey, households, panel, uniform or normal.")] = "survey",
         records: Annotated[int, typer.Option("--records", "-n", min=1, help="Number of records.")] = 2000,
         columns: Annotated[int, typer.Option("--columns", "-d", min=1, help="Columns of uniform or normal.")] = 10,
         seed: Seed = 0,

@@ -38,10 +38,14 @@ def run(
     reading = {name: value for name, value in chosen.items() if name in choices("read")}
     with terminal.wait("reading"):
         files = read_pair(original, masked[0], asked, reading)
-    describe(terminal, files.before)
+    describe(terminal, files.whole or files.before)
     describe(terminal, files.after)
     if files.left_out:
-        terminal.say(f"Left out of the original, as the recipe says: {files.left_out} records with a missing value.")
+        counted = "1 record" if files.left_out == 1 else f"{files.left_out} records"
+        terminal.say(
+            f"Masking left out {counted} of the original. Loss by column and linkage are those of the "
+            "others; statistics and results are compared with the whole original."
+        )
     with terminal.bar("measuring loss and risk") as tell:
         found = assess(
             files,

@@ -2,7 +2,7 @@
 
 from microagg.datasets.casc import load
 from microagg.datasets.households import households
-from microagg.datasets.made import normal, survey, uniform
+from microagg.datasets.made import normal, panel, survey, uniform
 from microagg.datasets.trees import TREES, binary_tree, dependence_tree
 
-__all__ = ["TREES", "binary_tree", "dependence_tree", "households", "load", "normal", "survey", "uniform"]
+__all__ = ["TREES", "binary_tree", "dependence_tree", "households", "load", "normal", "panel", "survey", "uniform"]

@@ -142,6 +142,62 @@ def survey(n: int = 2000, *, seed: int = 0, frame: str = "pyarrow") -> Any:
     return as_frame(columns, frame)
 
 
+def panel(n: int = 500, *, waves: int = 7, seed: int = 0, frame: str = "pyarrow") -> Any:
+    """Make a panel: the same persons in several years, with columns that stay the same for a person.
+
+    Columns: `person` (the unit) and `year`; constant for a person `birth` (year), `education` (years), `height` (cm)
+    and `parents` (what the parents earned in a year); from year to year `hours` (a week), `wage`, `rent` and `savings`.
+
+    Parameters
+    ----------
+    n : int
+        Persons.
+    waves : int
+        Years, in each of which every person is asked.
+    seed : int
+    frame : {"pyarrow", "pandas", "polars"}
+
+    Returns
+    -------
+    dataframe of n times `waves` rows and 10 columns
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> panel = ma.datasets.panel(100, waves=5)
+    >>> panel.num_rows, panel.column_names[:4]
+    (500, ['person', 'year', 'birth', 'education'])
+    """
+    _check_size(n, waves)
+    rng = np.random.default_rng(seed)
+    person, year = np.repeat(np.arange(n), waves), np.tile(np.arange(2015, 2015 + waves), n)
+    birth = 2015 - np.rint(18 + 42 * rng.beta(1.5, 1.8, n)).astype(np.int64)
+    education = rng.choice([9, 10, 12, 13, 15, 17, 20], size=n, p=[0.14, 0.16, 0.32, 0.12, 0.14, 0.10, 0.02])
+    height = np.rint(rng.normal(171, 9, n)).astype(np.int64)
+    parents = np.rint(rng.lognormal(9.6 + 0.05 * (education - 12), 0.45, n)).astype(np.int64)
+    ability = rng.normal(0, 0.35, n) + 0.15 * (np.log(parents) - 9.6)
+    hours = np.clip(np.rint(np.repeat(rng.normal(37, 7, n), waves) + rng.normal(0, 3, n * waves)), 4, 70)
+    worked = np.clip(year - birth[person] - education[person] - 6, 0, 45)
+    rate = np.exp(1.9 + 0.08 * education[person] + 0.03 * worked - 0.0005 * worked**2 + ability[person])
+    wage = heap(50 * hours * rate * np.exp(rng.normal(0, 0.08, n * waves)), rng)
+    rent = np.rint(0.22 * wage / 12 * np.exp(rng.normal(0, 0.2, n * waves)))
+    savings = np.maximum(np.rint(wage * rng.normal(0.08, 0.06, n * waves)), 0)
+    numbers = rng.permutation(n) + 700_001
+    columns = {
+        "person": numbers[person],
+        "year": year,
+        "birth": birth[person],
+        "education": education[person],
+        "height": height[person],
+        "parents": parents[person],
+        "hours": hours,
+        "wage": wage,
+        "rent": rent,
+        "savings": savings,
+    }
+    return as_frame({name: values.astype(np.int64) for name, values in columns.items()}, frame)
+
+
 def heap(amount: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Round some answers the way people do: a third to thousands, a quarter to hundreds."""
     habit = rng.random(amount.shape[0])

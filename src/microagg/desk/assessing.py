@@ -51,6 +51,8 @@ class Assessed:
         that does.
     results : Utility or None
         What became of the results of analyses; None where none were named.
+    left_out : int
+        Records of the original that masking left out.
     """
 
     columns: list[str]
@@ -61,6 +63,7 @@ class Assessed:
     warnings: list[str]
     demanded: Goals = field(default_factory=dict)
     results: Utility | None = None
+    left_out: int = 0
 
     @property
     def linked(self) -> str:
@@ -98,9 +101,9 @@ def assess(
     """
     if analyses is None:
         analyses = () if recipe is None else recipe.analyses.analyses
-    before, after = files.before, files.after
+    before, after, whole = files.before, files.after, files.whole
     if recipe is not None and recipe.recode.recode:
-        before = _recoded(before, recipe)
+        before, whole = _recoded(before, recipe), None if whole is None else _recoded(whole, recipe)
     if key is not None:
         after = in_the_order_of(before, after, key)
     pair = Pair(before.typed(), after.typed())
@@ -121,8 +124,9 @@ def assess(
     if unit is not None and unit not in left.column_names:
         left = left.append_column(unit, before.table[unit])
     weights = None if recipe is None else _weights(files.before, recipe)
-    results = _results(before, after, pair.common, said, checked_analyses(analyses))
-    loss = loss_measures(left, right, columns=names, weights=weights, **said)
+    results = _results(whole or before, after, pair.common, said, checked_analyses(analyses))
+    everybody = None if whole is None else whole.typed_for(said["kinds"], names, said["missing_codes"])
+    loss = loss_measures(left, right, columns=names, weights=weights, whole=everybody, **said)
     risk = disclosure_risk(
         left,
         right,
@@ -138,7 +142,7 @@ def assess(
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
     warnings = [*broken_words(demanded), *_warnings(pair, recipe, names, within)]
-    return Assessed(names, within, loss, risk, score, warnings, demanded, results)
+    return Assessed(names, within, loss, risk, score, warnings, demanded, results, files.left_out)
 
 
 def _results(

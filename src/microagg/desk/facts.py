@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from microagg.judgement.parts import JudgedResults
     from microagg.moment_matching import MomentFacts
     from microagg.release import Release
-    from microagg.release_facts import WeightFacts
+    from microagg.release_facts import OnceFacts, WeightFacts
     from microagg.study.candidate import Candidate
     from microagg.study.comparison import Comparison
     from microagg.study.costs import ColumnCosts
@@ -61,11 +61,14 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "fewest_units": release.anonymity.units,
         "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,
+        "importance": {str(name): own for name, own in release.recipe.importance.importance.items()},
+        "losses_without_importance_percent": {str(name): own for name, own in release.information.uncounted.items()},
         "loss_bound": bound_facts(release.loss.bound),
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
         **weight_facts(release.weights),
         **diversity_facts(release.diversity),
+        **once_facts(release.once),
         **moment_facts(release.moments),
         "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
@@ -89,6 +92,17 @@ def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
         "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
         "information_loss_without_it_percent": found.loss_before,
         "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
+    """Return which columns were masked once for each unit, and what that cost."""
+    if found is None:
+        return {}
+    return {
+        "masked_once": list(map(str, found.columns)),
+        "information_loss_by_row_percent": found.loss_by_row,
+        "information_loss_once_percent": found.loss,
     }
 
 
@@ -256,6 +270,7 @@ def assessed_facts(found: "Assessed") -> dict[str, Any]:
     return {
         "columns": found.columns,
         "strata": found.strata,
+        "records_left_out": found.left_out,
         "information_loss_percent": found.loss.percent,
         "per_column_percent": dict(found.loss.per_column),
         "g_il": found.loss.g_il,

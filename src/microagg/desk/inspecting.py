@@ -129,7 +129,7 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
     """Return the values of each stratum with fewer than k records, and how many it has, counted as masking does."""
     recipe, source = opened.recipe, opened.source
     masked = recipe.masked(source.table.column_names)
-    frame = frames.open_frame(source.typed(masked))
+    frame = frames.open_frame(source.typed_for(recipe.kinds.kinds, masked, recipe.missing_codes.codes))
     if recipe.masking.missing == "drop":
         masks = frames.missing_rows(frame, [*masked, *names, *recipe.roles.of(Role.UNIT.value)])
         if masks:

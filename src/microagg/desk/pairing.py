@@ -31,6 +31,8 @@ class Pairing:
     before, after : Source
     left_out : int
         Records that masking left out of the original, which are in neither any more.
+    whole : Source or None
+        The original with these; None where there are none.
     matched : bool
         Whether the output of `mask` says which row is which: rows of both files are then in the order of the original.
     """
@@ -38,6 +40,7 @@ class Pairing:
     before: Source
     after: Source
     left_out: int = 0
+    whole: Source | None = None
     matched: bool = False
 
 
@@ -63,9 +66,9 @@ def read_pair(original: str, masked: str, recipe: Recipe | None, reading: Mappin
         return Pairing(before, after)
     lacking = _lacking(before, recipe)
     left_out = int(np.count_nonzero(lacking))
-    return Pairing(
-        replace(before, table=before.table.filter(pa.array(~lacking))) if left_out else before, after, left_out
-    )
+    if not left_out:
+        return Pairing(before, after)
+    return Pairing(replace(before, table=before.table.filter(pa.array(~lacking))), after, left_out, before)
 
 
 def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
@@ -83,7 +86,9 @@ def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
             f"{ROWS!r}, which says which row of {after.name!r} is which, was changed or belongs to another file. "
             "Mask again with the recipe."
         )
-    return Pairing(before.take(rows), after.take(order), before.table.num_rows - rows.size, matched=True)
+    left_out = before.table.num_rows - rows.size
+    whole = before if left_out else None
+    return Pairing(before.take(rows), after.take(order), left_out, whole, matched=True)
 
 
 def check_can_be_matched(files: Pairing, pair: Pair, recipe: Recipe | None) -> None:

@@ -48,6 +48,11 @@ MADE = {
         19,
         lambda records, _, seed: datasets.households(records, seed=seed),
     ),
+    "panel": Made(
+        "the same persons in seven years, with columns that stay the same for a person",
+        10,
+        lambda records, _, seed: datasets.panel(-(-records // 7), seed=seed).slice(0, records),
+    ),
     "uniform": Made(
         "independent columns, each value as likely as any other",
         None,

@@ -59,4 +59,5 @@ def assess_all(
         columns = list(recipe.masked(before.table.column_names))
     match = "auto" if key is None else "position"
     frames = [one.typed() for one in after]
-    return joint_disclosure(before.typed(), frames, columns=columns, match=match, progress=progress)
+    unit = None if recipe is None or recipe.roles.unit not in before.table.column_names else recipe.roles.unit
+    return joint_disclosure(before.typed(), frames, columns=columns, match=match, unit=unit, progress=progress)

@@ -10,6 +10,7 @@ from microagg.judgement.loss import loss_word
 from microagg.judgement.names import shown
 from microagg.progress import Progress
 from microagg.release import Release
+from microagg.release_facts import uncounted_words
 from microagg.report.parts import WrittenFacts
 
 
@@ -79,7 +80,7 @@ def first_figures(release: Release[Any], seconds: float) -> Tried:
         units=release.recipe.roles.unit is not None,
         per_column=release.recipe.masking.per_column,
         percent=release.information.percent,
-        word=loss_word(release.information.percent),
+        word=f"{loss_word(release.information.percent)}{uncounted_words(release.information)}",
         columns=tuple(ColumnLost(shown(name), percent, loss_word(percent)) for name, percent in lost),
         seconds=seconds,
     )

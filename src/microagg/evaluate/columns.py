@@ -1,6 +1,7 @@
 """What became of each masked column, in its own terms: mismatches, levels, spikes, entropy, spans, totals."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ class ColumnChange:
     total : float or None
         Of a quantity: how far its total moved, by weight where what groups release is weighted; None where positive and
         negative values nearly cancel.
+    left_out : float or None
+        How far it moved because records were left out, before anything was masked; None where none were.
     filled, blanked : int
         Cells that were missing and have a value now, and the other way.
     coded : bool
@@ -63,6 +66,7 @@ class ColumnChange:
     uncertainty: float | None = None
     span: float = 0.0
     total: float | None = None
+    left_out: float | None = None
     filled: int = 0
     blanked: int = 0
     coded: bool = False
@@ -71,6 +75,9 @@ class ColumnChange:
 
 Both = tuple[NDArray[np.float64], NDArray[np.float64]]
 
+Everybody = tuple[Table, NDArray[np.float64] | None]
+"""The whole original, where records were left out, and its weights, if it has any."""
+
 
 def changes_of(
     original: Table,
@@ -78,10 +85,12 @@ def changes_of(
     groups: NDArray[np.int64],
     weights: Both | None = None,
     progress: Progress | None = None,
+    everybody: Everybody | None = None,
 ) -> dict[Any, ColumnChange]:
     """Return what became of each column; `groups` are of shape (n,), or (n, d) where each column has its own.
 
-    With `weights`, before and after masking, totals are weighted.
+    With `weights`, before and after masking, totals are weighted. Where records were left out, totals and shares of
+    the commonest value are compared with those of `everybody`.
     """
     told = Told(progress, len(original))
 
@@ -91,7 +100,15 @@ def changes_of(
             told(0)
 
         labels = groups if groups.ndim == 1 else np.ascontiguousarray(groups[:, j])
-        found = change_of(original.columns[j], masked.columns[j], labels, weights, heard)
+        before, after = original.columns[j], masked.columns[j]
+        found = change_of(before, after, labels, weights, heard)
+        if everybody is not None and before.kind.is_quantity:
+            whole, own = everybody[0].columns[j], everybody[1]
+            kept = released = None
+            if weights is not None and own is not None:
+                kept, released = (own, weights[0]), (own, weights[1])
+            left_out = _total_moved(whole.cells, before.cells, kept)
+            found = replace(found, **_of_quantity(whole, after, released, heard), left_out=left_out)
         told(1)
         return found
 
@@ -129,7 +146,7 @@ def change_of(
 
 def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Callable[[], None]) -> dict[str, Any]:
     """Return what became of the commonest value and of the total, and whether the column looks like codes."""
-    n, known, released = before.values.size, before.cells.known, after.cells.known
+    known, released = before.cells.known, after.cells.known
     values, counts = np.unique(known, return_counts=True)
     heard()
     if not values.size:
@@ -140,8 +157,8 @@ def _of_quantity(before: Coded, after: Coded, weights: Both | None, heard: Calla
     heard()
     return {
         "common": common,
-        "common_before": 100.0 * np.count_nonzero(known == common) / n,
-        "common_after": 100.0 * np.count_nonzero(released == common) / n,
+        "common_before": 100.0 * np.count_nonzero(known == common) / before.values.size,
+        "common_after": 100.0 * np.count_nonzero(released == common) / after.values.size,
         "total": _total_moved(before.cells, after.cells, weights),
         "coded": few and type(before.kind) is Number and has_gaps(values),
         "unknown": unknown,

@@ -133,6 +133,16 @@ _RISK = (
         explained="The same, within 1 to 10 % of a standard deviation of the column.", compared=False,
     ),
     Definition(
+        "unit constants", "risk", "values of units that means disclose",
+        lambda risk: "Units whose value, in a column that all their rows have in common, follows from the means of the "
+        "groups that these rows are in" + ("." if risk.constants.converged else ", or more of them."),
+        lambda risk: None if risk.constants is None else risk.constants.percent,
+        bounds=_SHARE, unit="%",
+        explained="Computed exactly, or to within their rounding, by an intruder who knows which rows are in which "
+        "group. A value that changes from row to row in a known way, such as age, is not counted.",
+        compared=False,
+    ),
+    Definition(
         "G_DR", "risk", "linkage and guessing together", "The mean of RLD and ID.", lambda risk: risk.g_dr,
         bounds=_SHARE, unit="%",
     ),

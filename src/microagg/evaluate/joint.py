@@ -57,6 +57,12 @@ class JointDisclosure:
         Releases whose rows were matched to records by nearest values. All figures are estimates where there are any.
     consistent : float or None
         The percentage of groups of those releases whose records give the released means; None where there are none.
+    n_units : int or None
+        Where a unit is named: how many units there are.
+    solved_units : int or None
+        Units that have a value, in a masked column that all their rows have in common, which follows from the means of
+        groups: such a value is one unknown, in as many groups as its unit has rows, even of one release. None where no
+        unit is named, and where the values of more than 50 000 units depend on each other.
 
     Examples
     --------
@@ -74,6 +80,8 @@ class JointDisclosure:
     converged: bool = True
     nearest: int = 0
     consistent: float | None = None
+    n_units: int | None = None
+    solved_units: int | None = None
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -82,11 +90,16 @@ class JointDisclosure:
         alone = "Records that are in the same groups of all releases as no other record."
         follow = "Records whose values follow exactly from the means of groups."
         fewest = "The smallest number of records that all releases together cannot distinguish."
-        return (
+        found = (
             Measure("k together", self.fewest, "higher", (1.0, n), fewest),
             Measure("singled out", of * self.singled_out, "lower", (0.0, 100.0), alone, "%"),
             Measure("solved", of * self.solved, "lower", (0.0, 100.0), follow, "%"),
         )
+        if self.solved_units is None or self.n_units is None:
+            return found
+        units = "Units with a value, in a column that all their rows have in common, that follows from the means."
+        share = 100.0 * self.solved_units / self.n_units
+        return (*found, Measure("solved units", share, "lower", (0.0, 100.0), units, "%"))
 
     @property
     def _title(self) -> str:
@@ -150,17 +163,64 @@ def solved_records(
     """
     cells = _cells(codes)
     first = first_of_each(cells)
-    sums = _groups_by_records([one[first] for one in codes])
-    open_yet = _without_chains(sums)
-    follows, converged = ~open_yet, True
-    left = sums[:, np.flatnonzero(open_yet)].tocsr()
-    left = left[np.flatnonzero(np.diff(left.indptr))]
-    if left.shape[1]:
-        drawn = np.random.default_rng(0).standard_normal((left.shape[1], _DRAWS))
-        remains, converged = _unexplained(left, drawn, progress)
-        follows[open_yet] = (np.abs(remains) < _NONE).all(axis=1)
-    tell(progress, 1, 1)
+    follows, converged = solved_unknowns(_groups_by_records([one[first] for one in codes]), progress)
     return (follows & (np.bincount(cells) == 1))[cells], converged
+
+
+class TooManyUnknowns(Exception):
+    """More unknowns than can be solved together."""
+
+
+def solved_unknowns(
+    sums: sparse.csr_matrix, progress: Progress | None = None, most: float = np.inf
+) -> tuple[NDArray[np.bool_], bool]:
+    """Return which unknowns follow from sums of them, (sums, unknowns), and whether the solver came to its end.
+
+    Raises TooManyUnknowns where more than `most` are left that must be solved together.
+    """
+    holds = (sums != 0.0).astype(np.float64).tocsr()
+    open_yet = _without_chains(holds)
+    rows, columns, loose = _without_slack(holds, open_yet)
+    if columns.size > most:
+        raise TooManyUnknowns
+    drawn, converged = np.random.default_rng(0).standard_normal((sums.shape[1], _DRAWS)), True
+    drawn[~open_yet] = 0.0
+    if rows.size:
+        drawn[columns], converged = _unexplained(sums[rows][:, columns].tocsr(), drawn[columns], progress)
+    for own, unknowns in reversed(loose):
+        _make_up(sums[own].tocsr(), unknowns, drawn)
+    tell(progress, 1, 1)
+    return np.asarray((np.abs(drawn) < _NONE).all(axis=1)), converged
+
+
+def _without_slack(
+    holds: sparse.csr_matrix, open_yet: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[Any], list[tuple[NDArray[Any], NDArray[Any]]]]:
+    """Return the sums and unknowns that must be solved together, and the others in the order in which they fell away.
+
+    An unknown of one sum alone can make up for whatever the others of that sum are: the sum shows nothing of them.
+    """
+    unknown, sums = open_yet.copy(), np.ones(holds.shape[0], dtype=np.bool_)
+    loose: list[tuple[NDArray[Any], NDArray[Any]]] = []
+    turned = holds.T.tocsr()
+    while True:
+        sums &= (holds @ unknown.astype(np.float64)) > 0.0
+        free = unknown & ((turned @ sums.astype(np.float64)) <= 1.0)
+        if not free.any():
+            return np.flatnonzero(sums), np.flatnonzero(unknown), loose
+        gone = sums & ((holds @ free.astype(np.float64)) > 0.0)
+        loose.append((np.flatnonzero(gone), np.flatnonzero(free)))
+        sums &= ~gone
+        unknown &= ~free
+
+
+def _make_up(sums: sparse.csr_matrix, unknowns: NDArray[Any], drawn: Numbers) -> None:  # OUT: drawn
+    """Let one of the unknowns of each sum, which no other sum has, make up for what all others there are drawn to."""
+    parts = sums[:, unknowns].tocsr()
+    first = parts.indptr[:-1]
+    chosen = unknowns[parts.indices[first]]
+    drawn[chosen] = 0.0
+    drawn[chosen] = -(sums @ drawn) / parts.data[first][:, None]
 
 
 def _groups_by_records(codes: Sequence[NDArray[np.int64]]) -> sparse.csr_matrix:
@@ -174,7 +234,7 @@ def _groups_by_records(codes: Sequence[NDArray[np.int64]]) -> sparse.csr_matrix:
 
 
 def _without_chains(sums: sparse.csr_matrix) -> NDArray[np.bool_]:
-    """Return which records are open after each that is the last open one of a group is solved, again and again."""
+    """Return which unknowns are open after each that is the last open one of a sum is solved, again and again."""
     open_yet = np.ones(sums.shape[1], dtype=np.bool_)
     while True:
         last = (sums @ open_yet.astype(np.float64)) == 1.0

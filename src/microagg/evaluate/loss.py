@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +35,8 @@ class InformationLoss(ReadOnly):
         100 · sse / sst; 0 where nothing varies, and infinite where that was changed all the same.
     per_column : mapping
         The same percentage for each column.
+    uncounted : mapping
+        That of the columns with importance 0, which are not in the other figures.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class InformationLoss(ReadOnly):
     sst: float
     percent: float
     per_column: Mapping[object, float]
+    uncounted: Mapping[object, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"InformationLoss(percent={self.percent:.6g}, sse={self.sse:.6g}, sst={self.sst:.6g})"
@@ -146,16 +150,16 @@ def loss_of_sums(
     weights: Sequence[float] | None = None,
 ) -> InformationLoss:
     """Return the loss from each column's squared error and its sum of squares about the mean."""
-    if weights is None:
-        sse, sst = sum(errors), sum(totals)
-    else:
-        sse = sum(weight * error for weight, error in zip(weights, errors, strict=True))
-        sst = sum(weight * total for weight, total in zip(weights, totals, strict=True))
+    weights = [1.0] * len(names) if weights is None else weights
+    sse = sum(weight * error for weight, error in zip(weights, errors, strict=True))
+    sst = sum(weight * total for weight, total in zip(weights, totals, strict=True))
+    per_column = {name: _percent(e, t) for name, e, t in zip(names, errors, totals, strict=True)}
     return InformationLoss(
         sse=_times_power(sse, 2 * power),
         sst=_times_power(sst, 2 * power),
         percent=_percent(sse, sst),
-        per_column={name: _percent(e, t) for name, e, t in zip(names, errors, totals, strict=True)},
+        per_column=per_column,
+        uncounted={name: per_column[name] for name, weight in zip(names, weights, strict=True) if weight == 0},
     )
 
 

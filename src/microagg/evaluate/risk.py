@@ -5,12 +5,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.sums import exact_sum
+from microagg.evaluate.anonymity import classes_sharing
 from microagg.evaluate.definitions import computed, measures_of
 from microagg.evaluate.intervals import Intervals, deviation_intervals, rank_intervals
 from microagg.evaluate.linkage import linked_records, linked_units
@@ -21,6 +22,9 @@ from microagg.parallel import in_parallel
 from microagg.progress import Progress, Told, part, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.table import Table
+
+if TYPE_CHECKING:
+    from microagg.evaluate.constants import UnitConstants
 
 _PLACED, _LINKED = 5, 95  # percent of the progress: when the files are placed, and when their records are linked
 _FEW = 4000  # records of a file: with fewer, each set of keys is linked so soon that threads only wait for each other
@@ -85,6 +89,9 @@ class DisclosureRisk(ReadOnly):
         Where whole units (persons, households, firms) are linked, by all their rows together: how many there are. All
         figures of linkage, `sampled` and `expected_links` are then of units, and a record has its unit's chance. None
         where records are linked one by one.
+    constants : UnitConstants or None
+        Where rows belong to units: how many units have a value, in a column that is constant in units, which follows
+        from the means of groups. None without units, and where whole units are released identical.
 
     References
     ----------
@@ -125,6 +132,7 @@ class DisclosureRisk(ReadOnly):
     others: Mapping[str, float] = field(default_factory=dict)
     expected_links: float | None = None
     n_units: int | None = None
+    constants: "UnitConstants | None" = None
 
     @property
     def n_linked(self) -> int:
@@ -179,6 +187,7 @@ def measure_risk(
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
     weights: NDArray[np.float64] | None = None,
+    complete: bool = True,
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> DisclosureRisk:
@@ -187,7 +196,8 @@ def measure_risk(
     `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
     `units` (n,), any row of a record's unit is the right one. With `slots` (n,) too, the place of each row in its unit,
     whole units are linked, by all their rows. With `sample`, which were drawn with `seed`, linkage is estimated on
-    those rows, or units, alone. `weights` (n,) say how many persons each record represents.
+    those rows, or units, alone. `weights` (n,) say how many persons each record represents. Where the tables are not
+    `complete`, and hold some records of a file, what means disclose of units is not measured.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
@@ -227,6 +237,12 @@ def measure_risk(
     per_linked[rows] = chances
     by_row, tied = rank_intervals(original, masked, n_jobs, stage(last, 0, 3))
     by_deviation = deviation_intervals(original, masked, n_jobs, stage(last, 1, 3))
+    constants = None
+    if units is not None and whole is None and complete:
+        from microagg.evaluate.constants import Seen, measure_constants  # they need SciPy, which takes long to import
+
+        seen = Seen(masked, classes_sharing(masked, np.zeros(n, dtype=np.int64) if strata is None else strata))
+        constants = measure_constants(original, [seen], units, weights, stage(last, 2, 3))
     n_sets = 2 ** len(keys) - 1
     found_risk = DisclosureRisk(
         keys=tuple(keys),
@@ -251,6 +267,7 @@ def measure_risk(
         others=computed("risk", *numbers_of_both(original, masked)),
         expected_links=None if weights is None else expected_links(linkage.classes, weights_to_link(weights, whole)),
         n_units=None if whole is None else n_linked,
+        constants=constants,
     )
     tell(progress, in_all, in_all)
     return found_risk

@@ -33,7 +33,8 @@ _NOTHING = 1e-12  # of a column's scale: below it a statistic is rounding noise 
 class LossMeasures(ReadOnly):
     """How far a masked file is from the original; lower is better throughout.
 
-    Not for publication: with the masked file, its differences give statistics of the original away.
+    Not for publication: with the masked file, its differences give statistics of the original away. Where masking left
+    records out, cells are those of the released records, and statistics are compared with those of the whole original.
 
     Attributes
     ----------
@@ -171,11 +172,13 @@ def measure_loss(
     information: InformationLoss | None = None,
     weighted: InformationLoss | None = None,
     progress: Progress | None = None,
+    everybody: Table | None = None,
 ) -> LossMeasures:
     """Compare two tables; their information loss, and that by weight, is not computed again where it is known.
 
     Information loss is over all columns; M1 to M5 and the statistics are those of numbers, over the records that have
-    all of them in both tables; NaN where there are none.
+    all of them in both tables; NaN where there are none. Where masking left records out, `everybody` has all of the
+    original: statistics are compared with those of all its values, and cells with those of the same record.
     """
     before, after, names = numbers_of_both(original, masked)
     tell(progress, 0, 1)
@@ -183,7 +186,8 @@ def measure_loss(
         information = loss_of_release(original, masked)
     if before.size == 0:
         return replace(_without_numbers(original.names, information), weighted=weighted)
-    return replace(_measured(before, after, original.names, names, information, progress), weighted=weighted)
+    whole = None if everybody is None else everybody.named(names).matrix()
+    return replace(_measured(before, after, original.names, names, information, progress, whole), weighted=weighted)
 
 
 def _without_numbers(columns: Sequence[Any], information: InformationLoss) -> LossMeasures:
@@ -213,24 +217,26 @@ def _measured(
     names: Sequence[Any],
     information: InformationLoss,
     progress: Progress | None,
+    everybody: NDArray[np.float64] | None,
 ) -> LossMeasures:
     d, n = original.shape
     first, second = (stage(progress, number, 2) for number in range(2))
     heard = partial(tell, first, 0, 1)
-    a, b = _near_one(original, masked)
+    a, b, *others = _near_one(original, masked, *([] if everybody is None else [everybody]))
+    whole_a = others[0] if others else a
     heard()
-    mean_a, mean_b = _means(a), _means(b)
+    mean_a, mean_b = _means(whole_a), _means(b)
     heard()
-    scale = np.maximum(_root_mean_square(a), _root_mean_square(b))
+    scale = np.maximum(_root_mean_square(whole_a), _root_mean_square(b))
     heard()
-    cov_a = _covariances(a, mean_a)
+    cov_a = _covariances(whole_a, mean_a) if everybody is None else _covariances_of_pairs(whole_a, mean_a)
     heard()
     cov_b = _covariances(b, mean_b)
     heard()
     # A constant column has no deviation to measure a change by: any change is beyond measure, not none.
     changed = _changed_constants(a, b)
     m1 = sum(_total_variation(x, y) for x, y in zip(a, b, strict=True)) / (n * d)
-    del a, b
+    del a, b, others, whole_a
     for covariances in (cov_a, cov_b):
         variances = np.diagonal(covariances).copy()
         np.fill_diagonal(covariances, np.where(variances <= (_NOTHING * scale) ** 2, 0.0, variances))
@@ -246,7 +252,7 @@ def _measured(
 
     def moved(j: int, check: Callable[[], None]) -> _Moves:
         check()
-        return _moves_of(original[j], masked[j], d, check)
+        return _moves_of(original[j], masked[j], None if everybody is None else everybody[j], d, check)
 
     moves = dict(zip(names, in_parallel(moved, range(d), check_jobs(None), second), strict=True))
     total = sum(one.total for one in moves.values())
@@ -301,16 +307,24 @@ class _Moves(NamedTuple):
 
 
 def _moves_of(
-    original: NDArray[np.float64], masked: NDArray[np.float64], n_columns: int, check: Callable[[], None]
+    original: NDArray[np.float64],
+    masked: NDArray[np.float64],
+    everybody: NDArray[np.float64] | None,
+    n_columns: int,
+    check: Callable[[], None],
 ) -> _Moves:
     """Return how one of so many columns moved; column by column, so that few copies are in memory at a time."""
-    own = moments(original)
-    before, after = standardise(original, *own), standardise(masked, *own)
+    whole = original if everybody is None else everybody[~np.isnan(everybody)]
+    own = moments(whole)
+    before, after = standardise(whole, *own), standardise(masked, *own)
     check()
     with np.errstate(invalid="ignore"):  # between two that are beyond float64
         quantiles = np.quantile(after, QUANTILES) - np.quantile(before, QUANTILES)
     check()
-    changes = np.abs(before - after)
+    if everybody is not None:  # cells are those of the released records, and so is what they are divided by
+        own = moments(original)
+        before, masked = standardise(original, *own), standardise(masked, *own)
+    changes = np.abs(before - (after if everybody is None else masked))
     within = changes.max() < np.finfo(np.float64).max / (n_columns * changes.size)
     return _Moves(
         mean=float(after.mean() - before.mean()),
@@ -325,24 +339,43 @@ def _covariances(columns: NDArray[np.float64], means: NDArray[np.float64]) -> ND
     return np.asarray(centred @ centred.T / columns.shape[1])
 
 
-def _near_one(
-    original: NDArray[np.float64], masked: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Divide each column of both files by one power of two: ratios stay, and no square overflows."""
-    powers = np.frexp(np.maximum(_largest(original), _largest(masked)))[1][:, None]
+def _covariances_of_pairs(columns: NDArray[np.float64], means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return covariances where values are missing: correlations of the records that have both, times deviations."""
+    present = ~np.isnan(columns)
+    known = present.astype(np.float64)
+    centred = np.where(present, columns - means[:, None], 0.0)
+    both = np.maximum(known @ known.T, 1.0)
+    mean = centred @ known.T / both  # of each column, over the records that have the other too
+    variances = np.maximum(centred**2 @ known.T / both - mean**2, 0.0)  # over the same
+    below = np.sqrt(variances * variances.T)
+    together = centred @ centred.T / both - mean * mean.T
+    correlations = np.divide(together, below, out=np.zeros_like(below), where=below > 0)
+    deviations = np.sqrt(np.diagonal(variances))
+    return np.asarray(correlations * np.outer(deviations, deviations))
+
+
+def _near_one(*files: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Divide each column of all files by one power of two: ratios stay, and no square overflows."""
+    powers = np.frexp(np.max([_largest(file) for file in files], axis=0))[1][:, None]
     if np.abs(powers).max() > 1000:  # whose power of two is no float64
-        return np.ldexp(original, -powers), np.ldexp(masked, -powers)
+        return [np.ldexp(file, -powers) for file in files]
     factors = np.ldexp(1.0, -powers)
-    return original * factors, masked * factors
+    return [file * factors for file in files]
 
 
 def _largest(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return each column's largest absolute value."""
-    return np.asarray(np.maximum(columns.max(axis=1), -columns.min(axis=1)))
+    return np.asarray(np.fmax(np.fmax.reduce(columns, axis=1), -np.fmin.reduce(columns, axis=1)))
 
 
 def _means(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([exact_sum(column) / column.size for column in columns])
+    return np.array([exact_sum(known) / known.size for known in map(_known, columns)])
+
+
+def _known(column: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values that are present."""
+    missing = np.isnan(column)
+    return column[~missing] if missing.any() else column
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
@@ -351,7 +384,7 @@ def _deviation(values: NDArray[np.float64]) -> float:
 
 
 def _root_mean_square(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.sqrt([(column**2).mean() for column in columns])
+    return np.sqrt([(known**2).mean() for known in map(_known, columns)])
 
 
 def _variations(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

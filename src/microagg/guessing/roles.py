@@ -31,7 +31,7 @@ class File:
     @cached_property
     def following_rows(self) -> dict[str, Facts]:
         """The columns that others are constant within."""
-        asked = [one for one in self.columns if (one.whole or one.type in ("text", "codes")) and not one.telling]
+        asked = [one for one in self.columns if one.type in ("whole numbers", "text", "codes") and not one.telling]
         return {one.name: one for one in asked if belonging.goes_with_rows(one, self.columns)}
 
     @cached_property
@@ -52,16 +52,14 @@ class File:
     def runs(self) -> Facts | None:
         """What shows which rows belong together: the unit, or the finest column that stands for it and is not masked.
 
-        A file without a number of households may have incomes that only one household has.
+        A file without a number of households may have incomes that only one household has. What is surely no amount
+        goes first.
         """
         if self.unit is not None:
             return self.unit
-        left_out = [
-            one
-            for one in self.following_rows.values()
-            if _first_answer(Asked(one, self, by_runs=False)).role is Role.IDENTIFIER
-        ]
-        return max(left_out, key=lambda one: (one.distinct, one.name), default=None)
+        following = self.following_rows.values()
+        left_out = [one for one in following if _first_answer(Asked(one, self, by_runs=False)).role is Role.IDENTIFIER]
+        return max(left_out or following, key=lambda one: (one.distinct, one.name), default=None)
 
     def explains(self, column: Facts) -> bool:
         """Return whether rows go with a column because it is the unit's, as a household's income is.
@@ -189,7 +187,8 @@ def _rows_belong_together(asked: Asked) -> ColumnGuess | None:
         numbering = shape.sign_of_numbering(column.numbers, belonging.rises(column))
         amounts = shape.sign_of_amounts(column.numbers, np.ones_like(column.counts))
         explained = asked.by_runs and amounts and asked.file.explains(column)
-        if not numbering and (explained or shape.is_surely_amounts(column.numbers, column.counts)):
+        surely = shape.is_surely_amounts(column.numbers, column.counts)
+        if not numbering and (explained or (surely and not (asked.by_runs and asked.file.runs is column))):
             return None
     return asked.guess(
         Role.IDENTIFIER,
@@ -219,6 +218,11 @@ def _identifier_by_name(asked: Asked) -> ColumnGuess | None:
             Role.DROP, "by its name it may identify a person; move it to quasi if it is a quantity", "number"
         )
     return None
+
+
+def may_be_a_weight(column: Facts) -> bool:
+    """Return whether a column may be a sampling weight, by its name or its values; a constant does nothing."""
+    return column.distinct > 1 and _weight(Asked(column, File((column,)))) is not None
 
 
 def _weight(asked: Asked) -> ColumnGuess | None:

@@ -36,10 +36,13 @@ def cut_of_numbers(low: float, high: float, bins: int, *, whole: bool) -> tuple[
 
 
 def before_and_after(
-    name: str, original: Values, masked: Values, cut: Cut = cut_of_numbers, n_records: int | None = None
+    name: str, original: Values, masked: Values, cut: Cut = cut_of_numbers, n_records: tuple[int, int] | None = None
 ) -> Distribution:
-    """Bin a column before and after masking, for the internal report; shares are of `n_records`, or of all values."""
-    n = original.size if n_records is None else n_records
+    """Bin a column before and after masking, for the internal report.
+
+    Shares are of `n_records`, before and after, or of all values.
+    """
+    n, n_after = (original.size, original.size) if n_records is None else n_records
     if not original.size:
         return _undrawn(name, "constant")
     low, high = _quantiles(original, _INSIDE)
@@ -53,7 +56,7 @@ def before_and_after(
         column=name,
         edges=tuple(edges.tolist()),
         before=_shares(original, edges, n),
-        after=_shares(masked, edges, n),
+        after=_shares(masked, edges, n_after),
         beyond=round(100.0 * outside / n, 2),
         marks=marks,
     )

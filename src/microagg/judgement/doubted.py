@@ -3,12 +3,19 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from microagg.equivalence import codes_of
+from microagg.guessing import names
+from microagg.guessing.belonging import may_number_units
 from microagg.guessing.facts import Facts, facts_of_table, read_facts
-from microagg.guessing.roles import File, guess_column, why_no_quantity
+from microagg.guessing.roles import File, guess_column, may_be_a_weight, why_no_quantity
 from microagg.io import frames
 from microagg.judgement.names import shown
+from microagg.judgement.run import columns_of
+from microagg.kinds import Nominal
 from microagg.progress import Progress, stage, tell
 from microagg.schema import Role
 from microagg.table import Coded
@@ -52,20 +59,41 @@ def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[
     return {name: why for name, why in found.items() if why}
 
 
-def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> list[Any]:
-    """Return the dropped columns that say which rows belong to one person or household, named as identifiers or not."""
+def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[Any, NDArray[np.int64]]:
+    """Return the columns that say which rows belong to one person or household, each with the number of its values.
+
+    These are the identifiers that repeat, and of columns that are dropped for other reasons, or masked as categories,
+    those that look like a unit. Of masked ones a doubt is enough: their values are released.
+    """
     roles, repeating = release.recipe.roles, release._repeating
-    named = [name for name in roles.identifiers if name in repeating]
-    if release.source is None:  # of a frame, columns that are dropped for other reasons are not at hand
-        return named
-    file = File(list(facts.values()))
-    return named + [
-        name
-        for name in roles.drop
-        if name in repeating
-        and not facts[name].missing
-        and guess_column(facts[name], file).role in (Role.IDENTIFIER, Role.UNIT)
-    ]
+    found = {name: repeating[name] for name in roles.identifiers if name in repeating}
+    file = File(list(facts.values()), facts.get(str(roles.unit)))
+    # Of a frame, columns that are dropped for other reasons are not at hand.
+    others = {name: repeating[name] for name in roles.drop if name in repeating and release.source is not None}
+    found |= {name: own for name, own in others.items() if _looks_like_a_unit(facts[str(name)], file)}
+    return found | {
+        column.name: codes_of(column.cells.classes)
+        for column in release._both()[0]
+        if isinstance(column.kind, Nominal)
+        and column.name not in release.recipe.recode.recode
+        and (may_number_units(facts[str(column.name)]) or _looks_like_a_unit(facts[str(column.name)], file))
+    }
+
+
+def _looks_like_a_unit(own: Facts, file: File) -> bool:
+    return not own.missing and own.distinct < own.present and guess_column(own, file).role is Role.IDENTIFIER
+
+
+def unused_weights(release: "Release[Any]", facts: Mapping[str, Facts]) -> tuple[str, ...]:
+    """Return the columns that may be sampling weights, where none is named; of a frame, by their names alone."""
+    if columns_of(release, Role.WEIGHT):
+        return ()
+    found = []
+    for name in columns_of(release, Role.DROP, Role.IDENTIFIER, Role.KEEP, Role.CONFIDENTIAL):
+        own = facts.get(str(name))
+        if names.may_be_a_weight(names.words_of(str(name))) if own is None else may_be_a_weight(own):
+            found.append(shown(name))
+    return tuple(found)
 
 
 def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:

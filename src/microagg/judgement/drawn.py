@@ -31,7 +31,9 @@ def distributions_of(
     release: "Release[Any]", run: Run, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Return the masked columns for the pictures, at most 30; and the names of the others."""
-    both = list(zip(*release._both(), strict=True))
+    original, written = release._both()
+    whole = original if release._everybody is None else release._everybody
+    both = list(zip(whole, written, strict=True))
     # Where there are too many, those that lost most are worth seeing; in public that would show which did.
     lost = [release.information.per_column[before.name] for before, _ in both]
     order = list(range(len(both)))
@@ -62,7 +64,7 @@ def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
 
 def _for_internal(before: Coded, after: Coded, cut: Cut) -> Distribution:
     """Draw a column before and after masking."""
-    name, n = shown(before.name), before.values.size
+    name, n = shown(before.name), (before.values.size, after.values.size)
     if before.shown:
         found = Distribution(name, (), (), (), None, bars=_categories(before, after))
     else:
@@ -97,15 +99,15 @@ def _missing(before: Coded, after: Coded) -> list[Bar]:
 
 def _categories(before: Coded, after: Coded) -> tuple[Bar, ...]:
     """Return the commonest categories: those without an order by their share, levels in their order; then the rest."""
-    n = before.values.size
     was, now = (_counts(column, len(before.shown)) for column in (before, after))
     chosen = [int(code) for code in np.argsort(-was, kind="stable")[:_MOST_CATEGORIES] if was[code] or now[code]]
     if before.kind.is_ordered:
         chosen.sort()
-    bars = [Bar("category", shown(before.shown[j]), 100.0 * was[j] / n, 100.0 * now[j] / n) for j in chosen]
+    n, m = before.values.size, after.values.size
+    bars = [Bar("category", shown(before.shown[j]), 100.0 * was[j] / n, 100.0 * now[j] / m) for j in chosen]
     others = [j for j in range(was.size) if j not in chosen and (was[j] or now[j])]
     if others:
-        bars.append(Bar("others", str(len(others)), 100.0 * was[others].sum() / n, 100.0 * now[others].sum() / n))
+        bars.append(Bar("others", str(len(others)), 100.0 * was[others].sum() / n, 100.0 * now[others].sum() / m))
     return (*bars, *_missing(before, after))
 
 

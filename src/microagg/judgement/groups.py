@@ -1,7 +1,7 @@
 """The groups, the strata, the records left out, and those that stand alone."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
-    found = release.anonymity
+    found, once = release.anonymity, None if public else release.once
     return UnitFacts(
         named=None if public else shown(name),
         different=None if public else found.units,
@@ -65,6 +65,9 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
         in_part=choices.share == "limited",
         whole=choices.release == "pseudonym",
         merged=None if public else _merged(release),
+        once=() if once is None else tuple(map(shown, once.columns)),
+        loss_by_row=None if once is None else once.loss_by_row,
+        loss_once=None if once is None else once.loss,
     )
 
 
@@ -132,7 +135,7 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
 
 
 def standing_alone(
-    release: "Release[Any]", run: Run, repeating: Sequence[Any], progress: Progress | None = None
+    release: "Release[Any]", run: Run, repeating: Mapping[Any, NDArray[np.int64]], progress: Progress | None = None
 ) -> Alone:
     """Count the records with unique values: in what is released unchanged, and in all that is released."""
     frame = frames.open_frame(release.data)
@@ -231,16 +234,15 @@ def _own_medians(release: "Release[Any]") -> dict[str, int]:
     return found
 
 
-def _few_units(release: "Release[Any]", k: int, repeating: Sequence[Any]) -> dict[str, int]:
-    """Count, for each dropped column that shows which rows belong together, the groups with fewer than k of its values.
+def _few_units(release: "Release[Any]", k: int, repeating: Mapping[Any, NDArray[np.int64]]) -> dict[str, int]:
+    """Count, for each column that shows which rows belong together, the groups with fewer than k of its values.
 
     Such a column shows which rows belong to one person or household, and k counts rows.
     """
     if release.groups.ndim == 2:
         return {}
     found: dict[str, int] = {}
-    for name in repeating:
-        units = release._repeating[name]
+    for name, units in repeating.items():
         n_units = int(units.max()) + 1
         pairs = distinct_of(release.groups * n_units + units)
         few = int(np.count_nonzero(np.bincount(pairs // n_units) < k))

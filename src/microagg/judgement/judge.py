@@ -8,7 +8,7 @@ from microagg.evaluate.definitions import measures_of_both
 from microagg.evaluate.measure import Measure
 from microagg.frozen import frozen
 from microagg.judgement.diversity import diversity_of, kept_of
-from microagg.judgement.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns
+from microagg.judgement.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
 from microagg.judgement.drawn import distributions_of
 from microagg.judgement.groups import (
     groups_of,
@@ -90,7 +90,10 @@ class Judgement(ReadOnly):
     idle_codes : mapping
         The codes for missing values that no record has, by column; none is named of a column that is not masked.
     repeats : bool
-        Whether a dropped column says that several rows belong to one person or household, and k does not count those.
+        Whether a dropped or masked column says that several rows belong to one person or household, and k does not
+        count those.
+    unused_weights : tuple of str
+        The columns that may be sampling weights, where none is named; empty in public.
     left_out : LeftOut
         Records that are not in the release.
     missing : MissingValues
@@ -140,6 +143,7 @@ class Judgement(ReadOnly):
     codes_in_order: Mapping[str, str]
     idle_codes: Mapping[str, tuple[str, ...]]
     repeats: bool
+    unused_weights: tuple[str, ...]
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
@@ -220,6 +224,7 @@ def judge(
         groups=groups_of(release, run, public),
         idle_codes={} if public else idle_codes_of(release),
         repeats=not release.recipe.roles.unit and bool(repeating),
+        unused_weights=() if public else unused_weights(release, facts),
         doubted={} if public else doubted_columns(release, facts),
         codes_in_order={} if public else codes_in_order(release, facts),
         left_out=left_out_of(release, run, public),

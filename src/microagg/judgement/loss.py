@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from microagg.evaluate.columns import changes_of
+from microagg.evaluate.columns import Everybody, changes_of
 from microagg.evaluate.utility import QUANTILES
 from microagg.io import frames
 from microagg.judgement.bound import judged_bound
@@ -34,7 +34,7 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
     bounding, comparing = (stage(progress, number, 2) for number in range(2))
     bound = judged_bound(release, bounding)
     original, written = release._both()
-    changes = changes_of(original, written, release.groups, _weights(release), comparing)
+    changes = changes_of(original, written, release.groups, _weights(release), comparing, _everybody(release))
     columns = []
     for column in original:
         name, lost = column.name, found.per_column[column.name]
@@ -54,6 +54,12 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
         columns.append(one)
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
     return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns), bound)
+
+
+def _everybody(release: "Release[Any]") -> Everybody | None:
+    """Return the whole original, where records were left out of the release."""
+    found = release._all_records
+    return None if found is None else (found.original, None if found.weights is None else found.weights.values)
 
 
 def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:

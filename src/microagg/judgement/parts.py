@@ -37,6 +37,9 @@ class UnitFacts:
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
+    once: tuple[str, ...] = ()  # columns that are masked once for each unit; none in public
+    loss_by_row: float | None = None  # in percent, if they were not; None in public
+    loss_once: float | None = None
 
 
 @frozen()
@@ -94,7 +97,7 @@ class Alone(ReadOnly):
     by_column: Mapping[str, int] = field(default_factory=dict)  # without those that hold lists or mixed types
     together: int = 0  # by all of those columns and the strata at once
     by_all: int = 0  # by everything that is released: masked columns, strata, and those columns
-    few_units: Mapping[str, int] = field(default_factory=dict)  # dropped columns that repeat: groups with fewer than k
+    few_units: Mapping[str, int] = field(default_factory=dict)  # columns of units: groups with fewer than k
     amounts: Mapping[str, int] = field(default_factory=dict)  # columns with a spike: groups with one amount off it
     rare: Mapping[str, int] = field(default_factory=dict)  # masked columns: released categories of fewer than k
     medians: Mapping[str, int] = field(default_factory=dict)  # columns: cells that are the record's own by them
@@ -353,6 +356,15 @@ class Linkage:
 
 
 @frozen()
+class ConstantsFound:
+    """How many units have a value that means of groups disclose, in columns that are constant in units."""
+
+    columns: tuple[str, ...]
+    units: int
+    solved: int | None  # None: there are too many to compute it
+
+
+@frozen()
 class Risk:
     """What an intruder could still do."""
 
@@ -368,6 +380,7 @@ class Risk:
     columns: tuple[ColumnRisk, ...]
     dominance_percent: float
     n_groups: int
+    constants: ConstantsFound | None = None  # None: no unit, or no masked column that is constant in units
 
 
 @frozen()

@@ -96,7 +96,12 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
 
 
 def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
-    """Return the mean change of correlations of columns whose loss is shown, in coarse steps; None without two."""
+    """Return the mean change of correlations of columns whose loss is shown, in coarse steps; None without two.
+
+    None too where records were left out: the change would show something of those.
+    """
+    if release.n_dropped:
+        return None
     names = [name for name, may in zip(release.information.per_column, told, strict=True) if may]
     places = np.array([place for place, name in enumerate(release.loss.numbers) if name in names], dtype=np.int64)
     if places.size < 2:

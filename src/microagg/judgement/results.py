@@ -36,7 +36,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     with np.errstate(all="ignore"):  # values may be as large as floats go
         utility = release._utility(None, failed=failed, progress=part(progress, 0, _ANALYSES, _STEPS))
         told_apart, too_wide = _told_apart(release, part(progress, _ANALYSES, _STEPS, _STEPS))
-    remarks = [*utility.remarks, *too_wide]
+    remarks = [*_left_out(release), *utility.remarks, *too_wide]
     relations: tuple[RelationCounts, ...] = ()
     try:
         relations = release.relations
@@ -64,6 +64,16 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         undone=tuple(shown(f"{one.name}: {_reason(why)}") for one, why in failed),
         remarks=tuple(map(shown, remarks)),
     )
+
+
+def _left_out(release: "Release[Any]") -> list[str]:
+    """Return what the original is, where records were left out of the release."""
+    if not release.n_dropped:
+        return []
+    records, are = ("record", "is") if release.n_dropped == 1 else ("records", "are")
+    whole = f"The original is the whole file, with the {release.n_dropped} {records} that {are} not in the release."
+    counted = " Relations are counted in the released records." if release.recipe.relations.relations else ""
+    return [f"{whole}{counted}"]
 
 
 def _reason(why: Exception) -> str:
@@ -124,7 +134,7 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
 
     It is not measured where no masked column varies.
     """
-    original, written = release._both()
+    original, written = release._as_many(_SEED)
     rows = check_sample(_RECORDS, original.n_records, _SEED)
     n = original.n_records if rows is None else rows.size
     most = min(_TERMS, n // _RECORDS_BY_TERM)
@@ -140,7 +150,7 @@ def _told_apart(release: "Release[Any]", progress: Progress | None) -> tuple[Tol
         percent=found.percent,
         reading=found.reading,
         records=found.n_records,
-        seed=None if rows is None else _SEED,
+        seed=None if rows is None and not release.n_dropped else _SEED,
         terms=found.n_terms,
         left_out=found.n_left_out,
     )

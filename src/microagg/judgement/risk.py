@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from microagg.evaluate.dominance import measure_dominance
 from microagg.judgement.names import shown
-from microagg.judgement.parts import ColumnRisk, Linkage, RecordRisk, Risk, finite
+from microagg.judgement.parts import ColumnRisk, ConstantsFound, Linkage, RecordRisk, Risk, finite
 from microagg.judgement.run import Run
 from microagg.progress import Progress
 from microagg.table import Table
 
 if TYPE_CHECKING:
+    from microagg.evaluate.constants import UnitConstants
     from microagg.release import Release
 
 _DOMINANCE = 10.0  # percent: the p of the p percent rule
@@ -42,7 +43,15 @@ def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None)
         columns=tuple(columns),
         dominance_percent=_DOMINANCE,
         n_groups=release.n_groups,
+        constants=_constants(found.constants),
     )
+
+
+def _constants(found: "UnitConstants | None") -> ConstantsFound | None:
+    """Return the units with a value that follows from means; None where no column is constant in units."""
+    if found is None or not found.columns:
+        return None
+    return ConstantsFound(tuple(map(shown, found.columns)), found.n_units, found.solved)
 
 
 def _dominated(release: "Release[Any]", run: Run, progress: Progress | None) -> dict[Any, int]:

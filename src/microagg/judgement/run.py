@@ -65,6 +65,7 @@ class Run(ReadOnly):
     blocks: Blocks | None
     refined: Refined | None
     scale: str
+    importance: Mapping[str, float]  # of the masked columns for which it is not 1
     aggregate: str
     rounding: str
     moments: str  # what of variation is kept: "none", "variance" or "covariance"
@@ -85,6 +86,11 @@ class Run(ReadOnly):
     reason: str  # why those; empty in public
     ties: int  # choices as good; 1 in public
     versions: Mapping[str, str]
+
+    @property
+    def left_aside(self) -> list[str]:
+        """The masked columns with importance 0: they form no groups, and the loss of the file is without them."""
+        return [name for name, own in self.importance.items() if own == 0]
 
     @property
     def as_it_is(self) -> tuple[Role, ...]:
@@ -135,6 +141,7 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         blocks=Blocks(shown(blocks.by), release.n_blocks, blocks.max_block) if release.n_blocks else None,
         refined=None if refine.effort is None else Refined(effort, release.moves, refine.seed),
         scale=recipe.masking.scale,
+        importance={shown(one.name): one.importance for one in release._both()[0] if one.importance != 1.0},
         aggregate=recipe.masking.aggregate,
         rounding=recipe.masking.rounding if isinstance(recipe.masking.rounding, str) else "by column",
         moments=recipe.masking.moments,

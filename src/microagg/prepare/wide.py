@@ -31,13 +31,14 @@ def shapes_of(codes: Labels, slots: Labels, strata: Labels) -> Labels:
 
 def columns_alike_within(table: Table, codes: Labels) -> dict[Any, int]:
     """Count, for each column, the units whose rows differ in it."""
-    found = {}
-    for column in table:
-        classes = codes_of(column.cells.classes)
-        pairs = distinct_of(codes * (int(classes.max()) + 1) + classes)
-        per_unit = np.bincount(pairs // (int(classes.max()) + 1), minlength=int(codes.max()) + 1)
-        found[column.name] = int(np.count_nonzero(per_unit > 1))
-    return found
+    return {column.name: differing_within(codes_of(column.cells.classes), codes) for column in table}
+
+
+def differing_within(values: Labels, codes: Labels) -> int:
+    """Count the units whose rows have different values; both are numbered from 0."""
+    above = int(values.max()) + 1
+    per_unit = np.bincount(distinct_of(codes * above + values) // above)
+    return int(np.count_nonzero(per_unit > 1))
 
 
 class Wide(NamedTuple):

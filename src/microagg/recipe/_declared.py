@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from microagg.errors import InvalidParameter
+from microagg.errors import InvalidParameter, RoleError, blamed
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.relations import Relation
 from microagg.frozen import frozen
@@ -24,7 +24,11 @@ def as_relation(said: Any) -> Relation:
             "a relation needs holds, which says what is true. Add it: holds = 'income = wage + benefits'.",
             parameter="holds",
         )
-    return Relation.of(said["holds"], said.get("tolerance", 0.0))
+    try:
+        return Relation.of(said["holds"], said.get("tolerance", 0.0))
+    except InvalidParameter as error:
+        error.parameter = "holds" if error.parameter == "relations" else error.parameter  # its key
+        raise
 
 
 @frozen()
@@ -64,9 +68,8 @@ def check_released(analysis: Analysis, released: Collection[Any], unit: Any) -> 
 
     columns_read([analysis], released)
     if analysis.unit is not None and analysis.unit != unit and analysis.unit not in released:
-        raise InvalidParameter(
-            f"the unit {analysis.unit!r} of an analysis is neither the recipe's unit nor released. Name another, or "
-            f"leave it out.",
-            parameter="analyses",
-            columns=(analysis.unit,),
+        what = "is neither the recipe's unit nor released. Name another, or leave it out."
+        error = RoleError(
+            f"the unit {analysis.unit!r} of an analysis {what}", parameter="unit", columns=(analysis.unit,)
         )
+        raise blamed(analysis, error)

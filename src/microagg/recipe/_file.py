@@ -16,7 +16,7 @@ from microagg.recipe._former import FORMER
 from microagg.recipe._lines import Comments, Place, comments_of, not_toml, present
 from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
 from microagg.recipe._recipe import Recipe
-from microagg.recipe._tables import K_OF_UNITS, PARTS, K, Origin, bracketed, options_of
+from microagg.recipe._tables import K_OF_UNITS, PARTS, K, OneTable, Origin, bracketed, options_of
 
 _TITLE = (
     "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
@@ -170,11 +170,10 @@ def _listed_part(origin: Origin, table: str, tables: list[dict[str, Any]]) -> Pa
         try:
             choice.checked([said])
         except InputError as error:
-            at = (table, str(number))
-            raise error.at(
-                f"{origin.head((*at, error.parameter) if error.parameter in said else at)}in [[{table}]], "
-            ) from None
+            raise error.at(f"{OneTable(origin, table, number).head(error)}in [[{table}]], ") from None
     made: Part = kind(**{name: tables})
+    for number, one in enumerate(getattr(made, name), 1):
+        object.__setattr__(one, "read_from", OneTable(origin, table, number))
     return made
 
 

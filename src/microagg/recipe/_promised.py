@@ -31,6 +31,17 @@ class UnitChoices(Part):
         more='"pseudonym": units get numbers that follow from what is released, and k units have identical rows, all '
         'of them; that costs several times the loss of "drop".',
     )
+    constant: str = choose(
+        "auto",
+        WORD,
+        "how masked columns are masked that have one value for all rows of a unit",
+        words=("auto", "row", "once"),
+        keyword="unit_constant",
+        more='"once": units are grouped by these columns first, and all rows of a unit release the same; "row": each '
+        "row with its own group, so that a unit with many rows is in many groups, whose means can disclose its value. "
+        '"auto": "once" if units have more than three rows on average and a number or date is constant in them, and '
+        'always with ``unit_release="pseudonym"``.',
+    )
     household: tuple[Any, ...] = choose(
         (),
         NAMES,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from microagg.checks import check_k, check_max_block, nearest
-from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, setting
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, blamed, setting
 from microagg.frozen import frozen
 from microagg.partition import METHODS, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
@@ -333,22 +333,19 @@ class Recipe:
             return
         schema = Schema.assign(names, **self.roles.lists)
         released = schema.released_with_units if self.units.release == "pseudonym" else schema.released
-        for number, relation in enumerate(self.relations.relations, 1):
+        for relation in self.relations.relations:
             for name in relation.columns:
                 if name not in released:
                     what = _undone(f"the relation {relation.said!r}", name, names)
-                    raise self._fault(("relation", str(number), "holds"), what)
-        for number, analysis in enumerate(self.analyses.analyses, 1):
+                    raise blamed(relation, RoleError(what, columns=(name,)))
+        for analysis in self.analyses.analyses:
             try:
                 check_released(analysis, released, self.roles.unit)
             except InputError as error:
-                word = error.columns[0] if error.columns else None
-                what = (
-                    str(error)
-                    if word is None or word == analysis.unit
-                    else _undone(f"the analysis {analysis.name!r}", word, names)
-                )
-                raise self._fault(("analysis", str(number)), what, word) from None
+                if error.columns and error.columns[0] != analysis.unit:
+                    what = _undone(f"the analysis {analysis.name!r}", error.columns[0], names)
+                    raise blamed(analysis, RoleError(what, columns=error.columns)) from None
+                raise
 
     def _fault(self, place: Place, what: str, word: str | None = None) -> InputError:
         if self.origin is None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from microagg.checks import check_names
 from microagg.errors import InputError, InvalidParameter, as_keyword
 from microagg.frozen import frozen
 from microagg.partition import METHODS
@@ -172,3 +173,22 @@ class Origin:
     ) -> InputError:
         """Make the error that says what is wrong and in which line."""
         return kind(f"{self.head(place, word)}{what}")
+
+
+@frozen()
+class OneTable:
+    """One table of a list in a file, such as the second [[analysis]]."""
+
+    origin: Origin
+    table: str
+    number: int
+
+    def head(self, error: InputError) -> str:
+        """Name the file and the line in which the table says what an error is about."""
+        word = str(error.columns[0]) if error.columns else None
+        said = self.origin.tables[self.table][self.number - 1]
+        keys = [key for key in said if key == error.parameter]
+        if not keys and word is not None:  # by itself in a list or a text, or else within one
+            keys = [key for key, value in said.items() if key not in ("name", "kind") and word in str(value)]
+            keys.sort(key=lambda key: word not in check_names(said[key]))
+        return self.origin.head((self.table, str(self.number), *keys[:1]), word)

@@ -32,6 +32,7 @@ LABELS = {
     "taxonomy": "tree of categories",
     "unit_share": "share of a unit in its group",
     "unit_release": "rows of a unit",
+    "unit_constant": "columns with one value a unit",
     "household": "columns of a whole unit",
     "unit_order": "order of a unit's rows",
     "small_units": "units of a rare size",

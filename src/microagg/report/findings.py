@@ -14,6 +14,9 @@ from microagg.weights import DOMINATED
 CLOSE = 20.0
 """Percent of the records: above, it is a finding that all their values are close to the released ones."""
 
+SOLVED = 0.01
+"""Share of the units: above, it is a finding that values of theirs can be computed from means."""
+
 CLOSELY = "within 1 to 10 % of the ranks of the column"
 """What it means that an original value is close to the released one."""
 
@@ -23,7 +26,7 @@ _MOST_APART = 2  # columns with unique values that have a finding each; more hav
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """Return what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement) + weights.findings(judgement) + moments.findings(judgement)
+    found += _alone(judgement) + weights.findings(judgement) + weights.unused(judgement) + moments.findings(judgement)
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
@@ -36,7 +39,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _restricted(judgement.risk)
     found += _uniform(judgement.diversity)
     if judgement.risk is not None:
-        found += _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
+        found += _constants(judgement) + _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += results.findings(judgement.results) + origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
     found += (
@@ -85,9 +88,12 @@ def _alone(judgement: Judgement) -> list[Finding]:
             )
         )  # fmt: skip
     for name, few in alone.few_units.items():
-        words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
+        words = few_units_words(groups, name, few)
+        own = (
+            "It is masked as categories: original values of it are released. " if name in run.names(Role.QUASI) else ""
+        )
         remedy = "Name that column as the unit. Every group then holds k different units."
-        found.append(Finding("look", "units", f"{words} {remedy}", words))
+        found.append(Finding("look", "units", f"{words} {own}{remedy}", words))
     found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
     found += _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
@@ -204,11 +210,12 @@ def alone_words(groups: Groups, alone: Alone) -> str:
 
 
 def few_units_words(groups: Groups, name: str, few: int) -> str:
-    """Return how many groups hold fewer than k different values of a dropped column that repeats."""
+    """Return that groups hold fewer than k different values of a column that looks like a unit, and is none of k's."""
     hold = "holds" if few == 1 else "hold"
+    counts = "rows, not units" if groups.units is None else f"{quoted(groups.units.named or '')}, not {quoted(name)}"
     return (
-        f"{count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} different values of "
-        f"{quoted(name)}"
+        f"k counts {counts}: {count(few)} of {count(groups.groups)} groups {hold} fewer than {groups.promised} "
+        f"different values of {quoted(name)}."
     )
 
 
@@ -313,6 +320,41 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
             f"in some groups all records have one value: {', '.join(columns)}.",
         )
     ]  # fmt: skip
+
+
+def constant_words(risk: Risk | None) -> str:
+    """Return how many units have a value that the means of groups disclose; empty where hardly any has."""
+    found = None if risk is None else risk.constants
+    if found is None or found.solved is None or not found.solved > SOLVED * found.units:
+        return ""
+    are = "is" if len(found.columns) == 1 else "are"
+    return (
+        f"for {percent(100.0 * found.solved / found.units)} of the units, a value of {listed(found.columns, 3)}, which "
+        f"{are} the same in all rows of a unit, can be computed from the means of the groups that these rows are in"
+    )
+
+
+def _constants(judgement: Judgement) -> list[Finding]:
+    """Return what means disclose of units that are in many groups, or that it was not measured."""
+    words = constant_words(judgement.risk)
+    if words:
+        return [
+            Finding(
+                "look", "units",
+                f"{words[0].upper()}{words[1:]}, by an intruder who knows which rows are in which group. Mask such "
+                f'columns once for each unit (unit_constant: "once"), or choose a larger k.',
+                f"{words}.",
+            )
+        ]  # fmt: skip
+    units, risk = judgement.groups.units, judgement.risk
+    if units is None or units.whole or risk is None:
+        return []
+    many = risk.constants is not None and risk.constants.solved is None
+    if judgement.sample is None and not many:
+        return []
+    short = "whether values that are the same in all rows of a unit can be computed from means was not measured"
+    why = "the values of too many units depend on each other" if many else "only some of the records are in memory"
+    return [Finding("look", "units", f"{short[0].upper()}{short[1:]}: {why}.", f"{short}.")]
 
 
 def guessed_closely(judgement: Judgement) -> float:

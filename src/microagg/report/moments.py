@@ -26,6 +26,7 @@ def done(judgement: Judgement) -> list[Fact]:
     words = [
         f"{run.moments.capitalize()}s of {counted(len(found.columns), 'column')} {were} of the original: "
         f"{_how(judgement)}.",
+        _left_out(judgement),
         _exactness(judgement, found),
         *_values(found),
     ]
@@ -54,7 +55,14 @@ def _in_public(judgement: Judgement) -> str:
     what = "Variances" if run.moments == "variance" else "Variances and covariances"
     several = ", ".join(but[:-1]) + " and " if len(but) > 1 else ""
     allow = f", as far as {several}{but[-1]} {'allows' if but == ['rounding'] else 'allow'}" if but else ""
-    return f"{what} of numbers are the same as those of the original{allow}: {_how(judgement)}."
+    same = f"{what} of numbers are the same as those of the original{allow}: {_how(judgement)}."
+    return sentence([same, _left_out(judgement)])
+
+
+def _left_out(judgement: Judgement) -> str:
+    """Return of which records variances are kept, where some were left out."""
+    found = judgement.left_out
+    return "This is about the released records: some were left out." if found.records != 0 else ""
 
 
 def _exactness(judgement: Judgement, found: JudgedMoments) -> str:

@@ -185,6 +185,7 @@ class LossSection(Loss):
 
     columns: tuple[LossRow, ...]
     meaning: str  # of what the loss is a share
+    aside: str  # what columns of importance 0 lost, which is not in it; empty where there are none
     scale: str  # what the words mean
     bound_text: str  # how little any grouping could lose; empty in public
     mixed: bool  # whether there are columns that are no quantities

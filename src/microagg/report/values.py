@@ -164,16 +164,18 @@ def left_out(judgement: Judgement) -> list[Finding]:
     found = judgement.left_out
     if not found.records:
         return []
-    share, units = percent(found.percent), judgement.groups.units
+    share, units, moved = percent(found.percent), judgement.groups.units, totals_left_out(judgement)
+    totals = first_of([f"{quoted(name)} {points(total)}{FIXED}%" for name, total in moved])
+    totals = f" That alone changed {total_words(judgement).lower()}: {totals}." if moved else ""
     why, remedy = "a value is missing", " You can keep them: mask with missing values by pattern (missing pattern)."
     if units is not None and units.whole:
         why, remedy = f"fewer than {judgement.run.k} units have the same number of rows, or the same waves", ""
     return [
         Finding(
             "look" if left_out_share(judgement) else "note", "records left out",
-            f"{share} of the records were left out because {why}. If they differ from the others, the release no "
-            f"longer represents the file.{remedy}",
-            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out because {why}.",
+            f"{share} of the records were left out because {why}.{totals} If they differ from the others, the release "
+            f"no longer represents the file.{remedy}",
+            f"{counted(found.records, 'record')} of {count(found.read or 0)} ({share}) left out because {why}.{totals}",
         )
     ]  # fmt: skip
 
@@ -218,6 +220,12 @@ def missing(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
+def totals_left_out(judgement: Judgement) -> list[tuple[str, float]]:
+    """Return the columns whose totals changed because records were left out, how far, and the farthest first."""
+    moved = [(one.column, change.left_out or 0.0) for one, change in _columns(judgement)]
+    return sorted((one for one in moved if abs(one[1]) >= _NO_CHANGE), key=lambda one: -abs(one[1]))
+
+
 def moved_totals(judgement: Judgement) -> list[tuple[str, float]]:
     """Return the columns whose totals changed, and how far in percent, the farthest first."""
     moved = [(one.column, change.total or 0.0) for one, change in _columns(judgement)]
@@ -233,6 +241,9 @@ def totals(judgement: Judgement) -> list[Finding]:
     totals = f"{total_words(judgement)} changed"
     rounding = rounding_moved(judgement)
     by_rounding = f"Rounding alone changed them by {at_most(rounding)}." if rounding else "Rounding changed no total."
+    left_out = totals_left_out(judgement)
+    if left_out:
+        by_rounding = f"Leaving out records alone changed them by {at_most(abs(left_out[0][1]))}. {by_rounding}"
     return [
         Finding(
             "look" if abs(moved[0][1]) >= _MOVED_TOTAL else "note", "totals",

@@ -1,7 +1,7 @@
 """The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
 
 from microagg.judgement import Judgement
-from microagg.judgement.parts import Alone, Groups, Loss
+from microagg.judgement.parts import Alone, Groups
 from microagg.judgement.run import Run
 from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
@@ -9,6 +9,7 @@ from microagg.report.findings import (
     CLOSELY,
     alone_words,
     by_column,
+    constant_words,
     few_units_words,
     findings,
     guessed_closely,
@@ -21,6 +22,7 @@ from microagg.report.worded import (
     before_after,
     bound_words,
     common_name,
+    left_aside,
     loss_meaning,
     moved_words,
     right_words,
@@ -100,6 +102,7 @@ def _state(judgement: Judgement) -> State:
     apart = apart or bool(weights.findings(judgement)) or bool(judgement.alone.medians)
     uniform = any(one.distinct <= 1 for one in judgement.diversity)
     measured = judgement.risk is not None and (judgement.risk.restricted or guessed_closely(judgement) > CLOSE)
+    measured = measured or bool(constant_words(judgement.risk))
     damaged = (
         judgement.doubted
         or judgement.codes_in_order
@@ -126,15 +129,22 @@ def _not_covered(judgement: Judgement) -> list[str]:
         found = [f"{what} not cover {listed(unchanged, 3)}, {are} released unchanged."] if covered else []
         rows = "It counts rows: several rows may belong to one person, household or firm."
         return [*found, rows] if judgement.repeats else found
-    found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
-    for name, few in judgement.alone.few_units.items():
-        found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
+    alone = _alone(judgement.run, judgement.groups, judgement.alone)
+    few = [few_units_words(judgement.groups, *one) for one in judgement.alone.few_units.items()]
+    if few and not alone:
+        few[0] = f"But {few[0]}"
+    found = [alone, *weights.headline(judgement), *few]
+    if words := constant_words(judgement.risk):
+        found.append(f"{words[0].upper()}{words[1:]}.")
     if judgement.groups.units is not None and judgement.groups.units.merged:
         words = merged_words(judgement.run, judgement.groups)
         found.append(f"{words[0].upper()}{words[1:]}.")
     if values.left_out_share(judgement):
         records, percentage = judgement.left_out.records or 0, percent(judgement.left_out.percent)
-        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage} of the file).")
+        moved = values.totals_left_out(judgement)
+        totals = weights.total_words(judgement).lower()
+        by = f", which changes {totals} by {at_most(abs(moved[0][1]))}" if moved else ""
+        found.append(f"{counted(records, 'record is', 'records are')} left out ({percentage} of the file){by}.")
     lost = [(one.column, change.common) for one, change in values.lost_spikes(judgement)]
     zeros = [name for name, common in lost if common == 0]
     others = [name for name, common in lost if common != 0]
@@ -230,9 +240,9 @@ def _lost(judgement: Judgement) -> str:
     loss, moved = judgement.loss, moved_words(judgement.moved)
     correlations = f"Correlations changed by {moved} on average." if moved else ""
     if judgement.public:
-        return sentence([_lost_in_public(loss, judgement.run.moments), correlations])
+        return sentence([_lost_in_public(judgement), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words += [weights.lost(judgement), diversity.cost(judgement), _least(judgement)]
+    words += [weights.lost(judgement), diversity.cost(judgement), _once(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
@@ -242,6 +252,19 @@ def _lost(judgement: Judgement) -> str:
     return sentence([*words, correlations])
 
 
+def _once(judgement: Judgement) -> str:
+    """Return what it cost to mask columns once for each unit; empty where that was not done."""
+    units = judgement.groups.units
+    if units is None or units.loss_by_row is None or units.loss_once is None:
+        return ""
+    refined = " (both before groups were refined)" if judgement.run.refined is not None else ""
+    return (
+        f"{listed(units.once, 3)} {'is' if len(units.once) == 1 else 'are'} the same in all rows of a unit and masked "
+        f"once for each unit, so that means of many groups do not disclose a unit's value. That raised the loss from "
+        f"{percent(units.loss_by_row)} to {percent(units.loss_once)}{refined}."
+    )
+
+
 def _least(judgement: Judgement) -> str:
     """Return how little any grouping could lose, where that is known of the information loss itself."""
     bound = judgement.loss.bound
@@ -249,15 +272,16 @@ def _least(judgement: Judgement) -> str:
     return bound_words(judgement) if known else ""
 
 
-def _lost_in_public(loss: Loss, moments: str) -> str:
+def _lost_in_public(judgement: Judgement) -> str:
+    loss, moments = judgement.loss, judgement.run.moments
     if loss.told == len(loss.columns):
-        return f"The loss of information is {loss.word}."
+        return f"The loss of information is {loss.word}{left_aside(judgement)}."
     where = "in some" if loss.told else "in each"
     see = f" This page shows the loss of {counted(loss.told, 'column')}." if loss.told else ""
     if moments != "none":
         return (
-            f"This page does not show the loss of information as a whole: {moments}s are kept, and together with them "
-            f"the loss would reveal how much values vary inside groups.{see}"
+            f"This page does not show the loss of information as a whole: {moments}s are kept, and together with "
+            f"them the loss would reveal how much values vary inside groups.{see}"
         )
     return (
         f"This page does not show the loss of information as a whole: {where} of the columns a single group of records "

@@ -81,10 +81,35 @@ def gives_away(one: WeightFound) -> list[str]:
 
 
 def headline(judgement: Judgement) -> list[str]:
-    """Return, for the headline, which masked columns weights disclose."""
+    """Return, for the headline, which masked columns weights disclose, and that weights are not used."""
     found = () if judgement.weights is None else judgement.weights.found
     away = [(one.weight, gives_away(one)) for one in found]
-    return [f"The weight {quoted(name)} discloses {first_of(columns, 3)}." for name, columns in away if columns]
+    disclosed = [f"The weight {quoted(name)} discloses {first_of(columns, 3)}." for name, columns in away if columns]
+    return [*disclosed, _unused(judgement)]
+
+
+def _unused(judgement: Judgement) -> str:
+    """Return that weights were found and not used; empty where there are none, or they are."""
+    named, guessed = judgement.run.names(Role.WEIGHT), judgement.unused_weights
+    if named and not judgement.run.weighted:
+        return f"The weight {quoted(named[0])} is not used: totals and shares here are unweighted."
+    if guessed:
+        may = "may be a sampling weight and is" if len(guessed) == 1 else "may be sampling weights and are"
+        return f"{listed(guessed, 3)} {may} not used: the figures here are unweighted."
+    return ""
+
+
+def unused(judgement: Judgement) -> list[Finding]:
+    """Return what weights were found and not used, and what to do about it."""
+    words = _unused(judgement)
+    if not words:
+        return []
+    remedy = (
+        "If users weight their results, let groups release weighted values (weighted)."
+        if judgement.run.names(Role.WEIGHT)
+        else "If it is one, name it as a weight. Users who weight their results find other figures."
+    )
+    return [Finding("look", "weights not used", f"{words} {remedy}", words)]
 
 
 def findings(judgement: Judgement) -> list[Finding]:

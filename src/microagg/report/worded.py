@@ -34,7 +34,7 @@ from microagg.report.parts import (
     SpikeRow,
     worded,
 )
-from microagg.report.text import FIXED, count, counted, listed, percent, points, sentence
+from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 
 LOSS_SCALE = (
     "Small is below 5 %, moderate is 5 to 20 %, large is above 20 %. These words are a convention of this report."
@@ -83,7 +83,8 @@ def left_out(judgement: Judgement) -> LeftOutSection:
         found,
         text=f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) {why} and "
         f"{'is' if found.records == 1 else 'are'} not in the release. If such records differ from the others, the "
-        f"release no longer represents the file.",
+        f"release no longer represents the file. Loss and linkage compare record by record: they are those of the "
+        f"released records. Totals, distributions, correlations and results are compared with the whole original.",
     )
 
 
@@ -98,6 +99,7 @@ def loss(judgement: Judgement) -> LossSection:
         judgement.loss,
         columns=columns,
         meaning=loss_meaning(judgement),
+        aside=left_aside(judgement),
         scale=LOSS_SCALE,
         bound_text=bound_words(judgement),
         figures=tuple(_figure(one) for one in judgement.measures.values() if one.of == "loss"),
@@ -113,12 +115,26 @@ def only_numbers(judgement: Judgement) -> bool:
 
 
 def loss_meaning(judgement: Judgement) -> str:
-    """Return of what the loss is a share."""
-    return (
-        "of the variation of the masked columns"
+    """Return of what the loss is a share, and what columns lost that are not in it."""
+    some = bool(judgement.left_out.records)
+    share = (
+        f"of the variation of the masked columns{' in the released records' if some else ''}"
         if only_numbers(judgement)
-        else "of the information that would be lost if all records got the same values"
+        else f"of the information that would be lost if all {'released ' if some else ''}records got the same values"
     )
+    counted_by = ", where columns count by their importance" if judgement.run.importance else ""
+    return f"{share}{counted_by}{left_aside(judgement)}"
+
+
+def left_aside(judgement: Judgement) -> str:
+    """Return what columns of importance 0 lost, which is not in the loss; in public only which they are."""
+    names = judgement.run.left_aside
+    if not names:
+        return ""
+    if judgement.public:
+        return f", without {listed(names)} (importance 0)"
+    own = [f"{quoted(one.column)} ({percent(one.percent)})" for one in judgement.loss.columns if one.column in names]
+    return f", without what columns of importance 0 lost: {first_of(own)}"
 
 
 def bound_words(judgement: Judgement) -> str:

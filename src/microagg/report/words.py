@@ -24,7 +24,7 @@ _SEARCHES = {
     "tree": "A tree finds the nearest and farthest records, which is faster in a file of this size.",
 }
 _SCALES = {
-    "standard": "every column has mean 0 and standard deviation 1 when groups are formed, so that all count equally",
+    "standard": "every column has mean 0 and standard deviation 1 when groups are formed",
     "range": "every column runs from 0 to 1 when groups are formed",
     "none": "columns are compared without scaling, so that columns of large numbers decide the groups",
 }
@@ -48,7 +48,9 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     facts += diversity.done(judgement)
     facts.append(_blocks(run.blocks))
     facts.append(_selected(run))
-    facts.append(Fact("scaling", run.scale, _SCALES.get(run.scale, "")))
+    equally = ", so that all count equally" if run.scale == "standard" and not run.importance else ""
+    facts.append(Fact("scaling", run.scale, f"{_SCALES.get(run.scale, '')}{equally}"))
+    facts += _importance(run)
     facts.append(missing_values(judgement))
     facts += released(run) + moments.done(judgement) + weights.done(judgement)
     facts.append(rounding(judgement))
@@ -86,7 +88,24 @@ def _blocks(blocks: Blocks | None) -> Fact:
     )
 
 
+def _importance(run: Run) -> list[Fact]:
+    """Return how much columns count; nothing where all count the same."""
+    if not run.importance:
+        return []
+    named = ", ".join(f"{quoted(name)} {own:g}" for name, own in run.importance.items())
+    others = "Other columns have importance 1." if len(run.importance) < len(run.names(Role.QUASI)) else ""
+    counts = "A column with importance 2 counts twice, when groups are formed and in the loss of the file."
+    return [Fact("importance", named, sentence([counts, others]))]
+
+
 def _selected(run: Run) -> Fact:
+    if run.grouped_on is None and run.left_aside:
+        are, form = ("has", "it forms") if len(run.left_aside) == 1 else ("have", "they form")
+        return Fact(
+            "grouped on",
+            f"all masked columns but {listed(run.left_aside)}",
+            f"{listed(run.left_aside)} {are} importance 0: {form} no groups. The groups of the others are used.",
+        )
     if run.grouped_on is None:
         return Fact("grouped on", "all masked columns", "")
     why = run.reason

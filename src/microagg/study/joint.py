@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from microagg.assess import checked_order, known_names
 from microagg.checks import check_option
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.evaluate.constants import Seen, measure_constants
 from microagg.evaluate.joint import JointDisclosure, measure_joint
 from microagg.evaluate.matching import Matching
 from microagg.io import frames
+from microagg.io._native import floats_of
+from microagg.kinds import Cells, Number
 from microagg.progress import Progress, part
 from microagg.study.matching import nearest, stands_beside
+from microagg.table import Coded, Table
 
 MATCHES = ("auto", "position", "nearest")
 
@@ -28,6 +32,7 @@ def joint_disclosure(
     columns: Iterable[Any] | None = None,
     truth: Sequence[Any] | None = None,
     match: str = "auto",
+    unit: Any = None,
     progress: Progress | None = None,
 ) -> JointDisclosure:
     """Measure what several releases of one file disclose together, though each keeps its own promise.
@@ -51,6 +56,9 @@ def joint_disclosure(
         each record goes to the nearest group, each group having as many as it has rows, and groups are mended until
         their means are the released ones; the figures are estimates then. "auto": by position, unless the means of
         groups are not the released ones and other rows are far nearer. The result says how many (`nearest`).
+    unit : name, optional
+        The column of the original that says which rows belong to one unit (a person, household or firm). What all rows
+        of a unit have in common is then one unknown (`solved_units`), which a single release may already disclose.
     progress : callable, optional
         Called as progress(done, in all).
 
@@ -76,7 +84,9 @@ def joint_disclosure(
             parameter="releases",
         )
     named = None if columns is None else known_names(columns, list(before.columns), "columns")
-    labels, agree = [], []
+    labels, agree, seen = [], [], []
+    numbers = list(before.columns) if named is None else named
+    units = None if unit is None else frames.category_codes(before, known_names([unit], list(before.columns), "unit"))
     for number, (release, order) in enumerate(zip(releases, orders, strict=True)):
         after = frames.open_frame(release)
         if before.shape[0] == 0 or after.shape[0] != before.shape[0]:
@@ -89,9 +99,24 @@ def joint_disclosure(
         told = part(progress, number, number + 1, len(releases) + 1)
         own, found = _groups(before, after, number, named, match if order is None else "position", told)
         labels.append(own)
+        seen.append(Seen(_numbers_of(after, numbers), own))
         agree += [] if found is None else [found.agree]
     joint = measure_joint(labels, part(progress, len(releases), len(releases) + 1, len(releases) + 1))
+    if units is not None:
+        found_units = measure_constants(_numbers_of(before, numbers), seen, units)
+        joint = replace(joint, n_units=found_units.n_units, solved_units=found_units.solved)
     return replace(joint, nearest=len(agree), consistent=100.0 * float(np.concatenate(agree).mean()) if agree else None)
+
+
+def _numbers_of(frame: nw.DataFrame[Any], names: list[Any]) -> Table:
+    """Return those of the columns that a frame has and that are numbers in it."""
+    columns = []
+    for name in names:
+        if name in frame.columns and (series := frame.get_column(name)).dtype.is_numeric():
+            values = floats_of(series)
+            missing = np.isnan(values)
+            columns.append(Coded(name, Number(), Cells(values, missing.astype(np.uint8) if missing.any() else None)))
+    return Table(tuple(columns))
 
 
 def _groups(

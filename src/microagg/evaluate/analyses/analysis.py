@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from microagg.checks import check_names, check_option, nearest
 from microagg.errors import InvalidParameter, a_type
@@ -19,7 +19,7 @@ class Analysis:
         "mean", "total", "share", "quantile", "ratio", "gini", "poverty", "table", "linear", "logistic" or "loglinear".
     columns : name or list of names
         What it is of. A regression has the response first, then what explains it: numbers unchanged, "age^2",
-        "log(income)", and categories as dummies against the commonest one. Of a ratio, the numerator is first.
+        "log(income + 1)", and categories as dummies against the commonest one. Of a ratio, the numerator is first.
     by : name or list of names
         The domains: one estimate for each combination of values.
     weight : name, optional
@@ -30,7 +30,7 @@ class Analysis:
     **options
         Those of its kind: `p` of a quantile, one or several; `fraction` of the median in a poverty rate; `value` of a
         share, a category or a condition such as "= 0"; `value` of a logistic regression, the category or condition that
-        counts as 1; `formula` of a regression, in place of columns.
+        counts as 1; `formula` of a regression, in place of columns, such as "log(wage) ~ age + age^2 + sex".
 
     Examples
     --------
@@ -48,6 +48,7 @@ class Analysis:
     unit: Any
     name: str
     options: tuple[tuple[str, Any], ...]
+    read_from: ClassVar[Any] = None  # the table of a recipe that says it
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.checks import check_between, check_names
+from microagg.errors import InvalidParameter
 from microagg.frozen import frozen
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ def positive(name: str, value: Any) -> float:
     return check_between(name, value, 1e-9, 1e9, "0.6 is usual.")
 
 
-def as_text(name: str, value: Any) -> str:  # noqa: ARG001
+def as_text(name: str, value: Any) -> str:
     """Take a value, of whatever type, as text."""
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        raise InvalidParameter(
+            f"{name} is a number of thousands of digits. Write a shorter one.", parameter=name
+        ) from None

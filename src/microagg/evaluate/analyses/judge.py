@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import InvalidData, MicroaggError
+from microagg.errors import InputError, InvalidData, MicroaggError, blamed
 from microagg.evaluate.analyses.analysis import Analysis
 from microagg.evaluate.analyses.definition import Found, Values
 from microagg.evaluate.analyses.estimate import Estimate, Judged, Utility
@@ -34,8 +34,12 @@ def columns_read(analyses: Sequence[Analysis], names: Any) -> list[Any]:
     found: dict[Any, None] = {}
     for one in analyses:
         weight = [] if one.weight is None else [one.weight]
-        for name in (*(term.column for term in terms_of(one, names)), *one.by, *weight):
-            found[known(name, names)] = None
+        try:
+            terms = terms_of(one, names)
+            for name in (*(name for term in terms for name in term.columns), *one.by, *weight):
+                found[known(name, names)] = None
+        except InputError as error:
+            raise blamed(one, error) from None
     return list(found)
 
 
@@ -155,7 +159,7 @@ def _sample(records: Records, analysis: Analysis, domains: Labels, z: float, che
         lacking |= own < 0
     weights = np.ones(records.n)
     if analysis.weight is not None:
-        weights = records.values(Term(analysis.weight))
+        weights = records.values(Term.of(analysis.weight))
         _check_weights(weights, analysis.weight)
         lacking |= ~(weights > 0)
     clusters = records.units.get(analysis.unit) if analysis.unit is not None else None

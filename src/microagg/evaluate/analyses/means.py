@@ -7,9 +7,9 @@ import numpy as np
 
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.analysis import Analysis
-from microagg.evaluate.analyses.definition import AnalysisKind, Found, Option, as_text, one_figure
+from microagg.evaluate.analyses.definition import AnalysisKind, Found, Option, one_figure
 from microagg.evaluate.analyses.records import Sample, Values
-from microagg.evaluate.analyses.terms import Condition, Term, known
+from microagg.evaluate.analyses.terms import Condition, Term, as_condition, known
 from microagg.evaluate.analyses.variance import errors_of, errors_of_totals
 
 
@@ -44,7 +44,7 @@ def _quotient(sample: Sample, analysis: Analysis) -> Found:
 def _share_terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     column = known(analysis.columns[0], names)
     value = analysis.option("value")
-    return [Term(column, condition=None if value is None else Condition.parse(value))]
+    return [Term.of(column, None if value is None else Condition.parse(value))]
 
 
 def _share(sample: Sample, analysis: Analysis) -> Found:
@@ -82,7 +82,7 @@ SHARE = AnalysisKind(
     _share,
     wanted="Name one column.",
     terms=_share_terms,
-    options={"value": Option(None, as_text)},
+    options={"value": Option(None, as_condition)},
     unit="%",
     tested=False,
 )

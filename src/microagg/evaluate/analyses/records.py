@@ -141,13 +141,11 @@ class Records:
         return self._values[term]
 
     def _made(self, term: Term) -> Values:
-        column = self._columns[term.column]
         if term.condition is not None:
-            return self._holds(column, term.condition)
-        values = _numbers(column)
-        if term.logarithm:
-            return np.log(values, out=np.full(values.size, np.nan), where=values > 0)
-        return values**term.power if term.power > 1 else values
+            return self._holds(self._columns[term.column], term.condition)
+        with np.errstate(all="ignore"):
+            values = term.made.values(lambda name: _numbers(self._columns[name]))
+        return values if term.is_plain else np.where(np.isfinite(values), values, np.nan)
 
     def _holds(self, column: Coded, condition: Condition) -> Values:
         number = condition.number

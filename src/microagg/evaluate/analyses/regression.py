@@ -8,13 +8,12 @@ import numpy as np
 
 from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.analysis import Analysis
-from microagg.evaluate.analyses.definition import AnalysisKind, Found, Option, as_text
+from microagg.evaluate.analyses.definition import AnalysisKind, Found, Option
 from microagg.evaluate.analyses.fitting import BINOMIAL, NORMAL, POISSON, Column, Family, fit
-from microagg.evaluate.analyses.formula import by_formula
+from microagg.evaluate.analyses.formula import INTERCEPT, columns_of, numbers_of
 from microagg.evaluate.analyses.records import Records, Rows, Sample, Values
-from microagg.evaluate.analyses.terms import Condition, Term, columns_of_formula
+from microagg.evaluate.analyses.terms import Condition, Term, as_condition, as_formula, formula_of, known
 
-INTERCEPT = "intercept"
 _FEW = 0.05  # of the records: if more have a response that a regression cannot take, another one was meant
 
 
@@ -29,7 +28,7 @@ class Explained(NamedTuple):
 
 def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     if (formula := analysis.option("formula")) is not None:
-        return [Term(name) for name in columns_of_formula(formula, names)]
+        return [Term.of(known(name, names)) for name in formula_of(formula).columns]
     return [Term.parse(one, names) for one in analysis.columns]
 
 
@@ -37,7 +36,7 @@ def _response(term: Term, analysis: Analysis, records: Records) -> Term:
     """Return the response as a term of numbers: of two categories, the rarer one, or that of `value`, counts as 1."""
     value = dict(analysis.options).get("value")
     if value is not None:
-        return Term(term.column, condition=Condition.parse(value))
+        return Term.of(term.column, Condition.parse(value))
     column = records.column(term.column)
     if not term.is_plain or not column.shown or analysis.kind != "logistic":
         return term
@@ -48,7 +47,7 @@ def _response(term: Term, analysis: Analysis, records: Records) -> Term:
             parameter="value",
             columns=(term.column,),
         )
-    return Term(term.column, condition=Condition("=", column.shown[1 - records.shared.commonest(term.column)]))
+    return Term.of(term.column, Condition("=", column.shown[1 - records.shared.commonest(term.column)]))
 
 
 def _by_columns(sample: Sample, analysis: Analysis) -> Explained:
@@ -69,16 +68,16 @@ def _by_columns(sample: Sample, analysis: Analysis) -> Explained:
 
 
 def _by_formula(sample: Sample, analysis: Analysis) -> Explained:
-    formula = analysis.option("formula")
-    response, columns, names, rows = by_formula(sample, formula, columns_of_formula(formula, sample.names))
-    if (value := dict(analysis.options).get("value")) is not None:
-        term = Term.parse(formula.split("~")[0].strip(" `"), sample.names)
-        response = sample.values(Term(term.column, condition=Condition.parse(value)))[rows]
-    if response is None:
-        raise InvalidParameter(
-            "the response of the formula holds categories. Name the one that counts as 1 in value.", parameter="value"
-        )
-    return Explained(response, columns, names, rows)
+    """Compute what a formula says; a record for which something is not a number is left out."""
+    formula = formula_of(analysis.option("formula"))
+    first = _response(Term(formula.response), analysis, sample.records)
+    with np.errstate(all="ignore"):
+        response = numbers_of(sample, first.made) if first.condition is None else sample.values(first)
+        made = columns_of(sample, formula.terms)
+    rows = np.isfinite(response)
+    for _, own in made:
+        rows &= np.isfinite(own)
+    return Explained(response[rows], [own[rows] for _, own in made], [name for name, _ in made], rows)
 
 
 def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Callable[[Values], Rows]) -> Found:
@@ -135,11 +134,11 @@ def _kind(name: str, word: str, family: Family, allowed: Callable[[Values], Rows
         n_columns=(2, None),
         wanted="Name the response, then what explains it; or pass a formula.",
         terms=_terms,
-        options={"formula": Option(None, as_text), **options},
+        options={"formula": Option(None, as_formula), **options},
         untested=(INTERCEPT,),
     )
 
 
 LINEAR = _kind("linear", "Linear", NORMAL, np.isfinite)
-LOGISTIC = _kind("logistic", "Logistic", BINOMIAL, lambda y: (y >= 0) & (y <= 1), value=Option(None, as_text))
+LOGISTIC = _kind("logistic", "Logistic", BINOMIAL, lambda y: (y >= 0) & (y <= 1), value=Option(None, as_condition))
 LOGLINEAR = _kind("loglinear", "Log-linear", POISSON, lambda y: y >= 0)

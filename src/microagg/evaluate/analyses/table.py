@@ -18,7 +18,7 @@ _MOST_CELLS = 10_000  # more than anybody reads
 
 
 def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
-    return [Term(known(name, names)) for name in analysis.columns]
+    return [Term.of(known(name, names)) for name in analysis.columns]
 
 
 def _table(sample: Sample, analysis: Analysis) -> Found:

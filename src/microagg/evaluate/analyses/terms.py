@@ -1,26 +1,32 @@
-"""What analyses read of columns: a column unchanged, a power or a logarithm of it, or whether a condition holds."""
+"""What analyses read of columns: a column unchanged, a power or a function of it, or whether a condition holds."""
 
 import operator
-import re
 from collections.abc import Callable, Collection
 from typing import Any
 
 from microagg.checks import nearest, shown_name
-from microagg.errors import InvalidParameter, RoleError
+from microagg.errors import RoleError
+from microagg.evaluate.analyses.definition import as_text
+from microagg.evaluate.grammar import Formula, Reader
+from microagg.evaluate.trees import ELEMENTWISE, FUNCTIONS, Name, Node
 from microagg.frozen import frozen
 
-_LOGARITHM = re.compile(r"log\((.+)\)")
-_POWER = re.compile(r"(.+?)\s*\^\s*([1-9])")
-_CONDITION = re.compile(r"(.*?)\s*(==|!=|<=|>=|=|<|>)\s*(.+)")
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
-    "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
+_SIGNS = "(^=<>`"  # without one of which a text can only be the name of a column
+_LONGEST = 1000  # characters of a condition
+_HOW_FORMULA = (
+    "Write the response, ~, and what explains it, such as 'income ~ age + age^2 + sex'; put names that are not one "
+    "word in `backticks`."
+)
+_HOW_TERM = "Write a column, a power such as age^2, a function such as log(income), or a condition such as wage = 0."
+_HOW_CONDITION = "Write a category, or a condition such as = 0."
 
 
 @frozen()
@@ -33,10 +39,8 @@ class Condition:
     @classmethod
     def parse(cls, text: Any) -> "Condition":
         """Read a condition such as "= 0", "> 1000" or "male", which is "= male"."""
-        found = _CONDITION.fullmatch(str(text).strip())
-        if found is None or found[1]:
-            return cls("=", str(text).strip())
-        return cls("=" if found[2] == "==" else found[2], found[3])
+        said = str(text).strip()
+        return cls(*Reader(said, "condition", "value", _HOW_CONDITION, most=_LONGEST).compared() or ("=", said))
 
     @property
     def number(self) -> float | None:
@@ -52,48 +56,56 @@ class Condition:
 
 @frozen()
 class Term:
-    """A column, and what is made of it.
+    """A column or what is made of columns, and a condition.
 
     Attributes
     ----------
-    column : any
-        Its name.
-    power : int
-    logarithm : bool
-        Whether the natural logarithm is taken; a number that has none counts as missing.
+    made : Node
+        What is computed; where that is no number, it counts as missing.
     condition : Condition or None
-        1 where it holds, 0 where it does not.
+        Of a column: 1 where it holds, 0 where it does not.
     """
 
-    column: Any
-    power: int = 1
-    logarithm: bool = False
+    made: Node
     condition: Condition | None = None
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the column unchanged."""
-        return self.power == 1 and not self.logarithm and self.condition is None
+        """Whether it is a column unchanged."""
+        return isinstance(self.made, Name) and self.condition is None
+
+    @property
+    def columns(self) -> list[Any]:
+        """The columns that it reads."""
+        return list(self.made.columns())
+
+    @property
+    def column(self) -> Any:
+        """The first of them."""
+        return self.columns[0]
+
+    @classmethod
+    def of(cls, column: Any, condition: Condition | None = None) -> "Term":
+        """Return the term that is a column."""
+        return cls(Name(column), condition)
 
     @classmethod
     def parse(cls, text: Any, names: Collection[Any]) -> "Term":
-        """Read a term, or say that there is no such column; a column of this very name goes first."""
-        if text in names or not isinstance(text, str):
-            return cls(known(text, names))
-        if (found := _LOGARITHM.fullmatch(text)) is not None:
-            return cls(known(found[1].strip(), names), logarithm=True)
-        if (found := _POWER.fullmatch(text)) is not None:
-            return cls(known(found[1], names), power=int(found[2]))
-        if (found := _CONDITION.fullmatch(text)) is not None and found[1]:
-            return cls(known(found[1], names), condition=Condition.parse(text[len(found[1]) :]))
-        return cls(known(text, names))
+        """Read a term, or say what is wrong with it; a column of this very name goes first."""
+        if text in names or not isinstance(text, str) or not any(sign in text for sign in _SIGNS):
+            return cls.of(known(text, names))
+        reader = Reader(text, "term", "columns", _HOW_TERM, tuple(ELEMENTWISE), names)
+        found = cls(reader.factor())
+        for name in found.columns:
+            known(name, names)
+        compared = reader.compared()
+        if compared is None or not found.is_plain:
+            reader.end()
+            return found
+        return cls(found.made, Condition(*compared))
 
     def __str__(self) -> str:
-        if self.logarithm:
-            return f"log({self.column})"
-        if self.condition is not None:
-            return f"{self.column} {self.condition}"
-        return f"{self.column}^{self.power}" if self.power > 1 else str(self.column)
+        return str(self.made) if self.condition is None else f"{self.made} {self.condition}"
 
 
 def known(name: Any, names: Collection[Any]) -> Any:
@@ -108,30 +120,18 @@ def known(name: Any, names: Collection[Any]) -> Any:
     return name
 
 
-_TOKEN = re.compile(r"`([^`]+)`|([A-Za-z_]\w*)|(\d+\.?\d*|\.\d+)|([~+\-*/:^(),=\s])")
-FUNCTIONS = frozenset("I log log2 log10 exp sqrt abs C center scale poly bs cs df degree".split())
-"""What a formula may call, and what it may say of that: it comes from a file, and must not run anything else."""
+def as_condition(name: str, value: Any) -> str:
+    """Check a category or a condition, of whatever type."""
+    Condition.parse(said := as_text(name, value))
+    return said
 
 
-def columns_of_formula(formula: Any, names: Collection[Any]) -> list[Any]:
-    """Return the columns that a formula names, or say what it must not hold."""
-    text = formula if isinstance(formula, str) else ""
-    if text.count("~") != 1:
-        raise InvalidParameter(
-            "a formula has the response, ~, and what explains it. Write 'income ~ age + sex'.", parameter="formula"
-        )
-    found: dict[Any, None] = {}
-    place = 0
-    while place < len(text):
-        token = _TOKEN.match(text, place)
-        if token is None:
-            raise InvalidParameter(
-                f"the formula has {text[place]!r}, which is not allowed. Use names, numbers, + - * : ^ ( ), and put a "
-                f"name with other signs between `backticks`.",
-                parameter="formula",
-            )
-        place = token.end()
-        name = token[1] or token[2]
-        if name is not None and (token[1] or name in names or name not in FUNCTIONS):
-            found[known(name, names)] = None
-    return list(found)
+def as_formula(name: str, value: Any) -> str:
+    """Check a formula, but for the names of its columns."""
+    formula_of(said := as_text(name, value))
+    return said
+
+
+def formula_of(text: str) -> Formula:
+    """Read a formula, or say what is wrong with it."""
+    return Reader(text, "formula", "formula", _HOW_FORMULA, FUNCTIONS).formula()

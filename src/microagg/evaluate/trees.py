@@ -1,0 +1,141 @@
+"""What a text of the grammar becomes: a tree of columns, numbers and functions, which is computed and never run."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.frozen import frozen
+
+Values = NDArray[np.float64]
+
+
+def _centred(values: Values) -> Values:
+    return np.asarray(values - values[np.isfinite(values)].mean())
+
+
+def _scaled(values: Values) -> Values:
+    centred = _centred(values)
+    known = centred[np.isfinite(centred)]
+    return np.asarray(centred / np.sqrt(known @ known / (known.size - 1)))
+
+
+ELEMENTWISE: dict[str, Callable[[Values], Values]] = {
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "I": lambda values: values,
+}
+"""What makes a number of each number by itself."""
+_SIGNS: dict[str, Callable[[Values, Values], Values]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+}
+_OF_NUMBERS = ELEMENTWISE | {"center": _centred, "scale": _scaled}
+ALONE = ("poly", "C")
+"""What makes several columns, and so is a term by itself."""
+FUNCTIONS = (*_OF_NUMBERS, *ALONE)
+"""All that a formula may call."""
+
+
+class Node:
+    """A part of a tree."""
+
+    def columns(self) -> Iterator[Any]:
+        """Yield the columns that it names, in that order."""
+        match self:
+            case Name(name):
+                yield name
+            case Joined(parts):
+                for _, part in parts:
+                    yield from part.columns()
+            case Power(inner) | Call(_, inner):
+                yield from inner.columns()
+
+    def values(self, column: Callable[[Any], Values]) -> Values:
+        """Compute its numbers, from those of each column."""
+        match self:
+            case Name(name):
+                return column(name)
+            case Power(base, exponent):
+                return np.asarray(base.values(column) ** exponent)
+            case Call(function, argument):
+                return _OF_NUMBERS[function](argument.values(column))
+            case Joined(((sign, first), *others)):
+                found = -first.values(column) if sign == "-" else first.values(column)
+                for sign, part in others:
+                    found = _SIGNS[sign](found, part.values(column))
+                return found
+        return np.asarray(np.float64(str(self)))  # a number
+
+    def __str__(self) -> str:
+        match self:
+            case Name(name):
+                return str(name)
+            case Power(base, exponent):
+                return f"{f'({base})' if isinstance(base, Joined | Power) else base}^{exponent}"
+            case Call(function, argument, _, more):
+                return f"{function}({argument}{more})"
+            case Joined(((sign, first),)):
+                return f"{sign}{_bracketed(first, sign)}"
+            case Joined(((sign, first), *others)):
+                said = f"({first})" if sign == "*" and _is_sum(first) else str(first)
+                return said + "".join(f" {sign} {_bracketed(one, sign)}" for sign, one in others)
+            case Number(written):
+                return written
+        raise NotImplementedError
+
+
+@frozen()
+class Name(Node):
+    """A column."""
+
+    name: Any
+
+
+@frozen()
+class Number(Node):
+    """A number, as it was written."""
+
+    written: str
+
+
+@frozen()
+class Joined(Node):
+    """Nodes with signs before them: all + and -, or all * and /. The first has + or *, but in "-x"."""
+
+    parts: tuple[tuple[str, Node], ...]
+
+
+@frozen()
+class Power(Node):
+    """A node, raised to a whole power."""
+
+    base: Node
+    exponent: int
+
+
+@frozen()
+class Call(Node):
+    """A function of a node; poly has a degree as well, and how it was written, and C has a column."""
+
+    function: str
+    argument: Node
+    degree: int = 0
+    more: str = ""
+
+
+def _is_sum(node: Node) -> bool:
+    return isinstance(node, Joined) and len(node.parts) > 1 and node.parts[0][0] == "+"
+
+
+def _bracketed(node: Node, sign: str) -> str:
+    """Show a node that comes after a sign, in brackets where it needs them."""
+    product = isinstance(node, Joined) and len(node.parts) > 1 and sign in "*/"
+    return f"({node})" if product or _is_sum(node) else str(node)
