@@ -541,6 +541,11 @@ class Release(Generic[IntoDataFrameT]):
             return max(self.whole.group_sizes)
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
+    @property
+    def spellings_joined(self) -> int:
+        """How many spellings of units were taken for the same unit as another spelling; 0 if stored."""
+        return 0 if self._units is None else self._units.joined
+
     def __repr__(self) -> str:
         from microagg.judgement.names import shown
 
@@ -550,6 +555,7 @@ class Release(Generic[IntoDataFrameT]):
         grouped = f"; grouped on {', '.join(map(shown, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
+        left_out += f"; {self.spellings_joined} spellings of units joined" if self.spellings_joined else ""
         units = "" if self.recipe.roles.unit is None else " units"
         kept = "" if self.diversity is None else f"\nConfidential columns: {demand_words(self.diversity)}"
         kept += "" if self.moments is None else f"\nMoments: {moment_words(self.moments)}"

@@ -28,7 +28,6 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.release_facts import WholeFile
 from microagg.schema import Role
-from microagg.units import Units
 from microagg.weighting import Weighed, weight_facts
 from microagg.weights import Weights
 
@@ -82,7 +81,7 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     frame = nw.from_native(typed, eager_only=True)
     units = None
     if plan.unit is not None:
-        units = Units(frames.category_codes(frame, [plan.unit]), plan.in_part)
+        units = frames.units_of(frame, plan.unit, plan.in_part)._replace(joined=plan.joined_spellings)
     original, written = plan.coded(typed), plan.coded(drawn.after)
     whole = None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
     weights, by_weight = _weights(file, plan, typed), outcome.weights

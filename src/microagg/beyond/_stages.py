@@ -206,6 +206,8 @@ class Stages:
         for part, own in enumerate(numbers):
             keep(self.folder, f"numbers-{part}", numbers=own)
         self.each_part(_tasks.count_units)
+        self.each_part(_tasks.count_spellings)
+        plan = replace(plan, joined_spellings=sum(int(own["joined"]) for own in self.found("joined")))
         turns = count()
 
         def held(pieces: NDArray[np.int64]) -> Held:

@@ -58,6 +58,7 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "k_reached": release.k_achieved,
         "unit": release.recipe.roles.unit,
         "unit_release": None if release.recipe.roles.unit is None else release.recipe.units.release,
+        "unit_spellings_joined": release.spellings_joined,
         "fewest_units": release.anonymity.units,
         "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,

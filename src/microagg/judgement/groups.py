@@ -65,6 +65,7 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
         in_part=choices.share == "limited",
         whole=choices.release == "pseudonym",
         merged=None if public else _merged(release),
+        joined=0 if public else release.spellings_joined,
     )
 
 

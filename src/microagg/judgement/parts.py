@@ -37,6 +37,7 @@ class UnitFacts:
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
+    joined: int = 0  # spellings that were taken for the same unit as another; 0 in public
 
 
 @frozen()

@@ -88,7 +88,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
         words = f"k counts rows, not units: {few_units_words(groups, name, few)}."
         remedy = "Name that column as the unit. Every group then holds k different units."
         found.append(Finding("look", "units", f"{words} {remedy}", words))
-    found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
+    found += _joined(groups) + _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
     found += _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
@@ -107,6 +107,20 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # weights have their own
     return found + _alone_by_column(others)
+
+
+def _joined(groups: Groups) -> list[Finding]:
+    """Return that units are spelt in several ways, and were joined."""
+    if groups.units is None or not groups.units.joined:
+        return []
+    spellings = counted(groups.units.joined, "spelling")
+    were = "was" if groups.units.joined == 1 else "were"
+    words = f"{spellings} of units in {quoted(groups.units.named or '')} {were} taken for the same unit as another"
+    why = (
+        "They differ only in spaces, capital letters, zeros of numbers or the way in which accents are stored. If two "
+        "units were joined that are not one, nobody is protected less. Write each unit in one way in the file."
+    )
+    return [Finding("look", "unit spellings", f"{words} spelling. {why}", f"{words} spelling.")]
 
 
 def _merged(run: Run, groups: Groups) -> list[Finding]:
