@@ -40,6 +40,8 @@ _CONTAINERS = ("abfs", "abfss")  # abfs://container@account...: what stands befo
 _SAYING_WHO = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_")
 _STORE = re.compile(f"({'|'.join(_SAID)}):", re.IGNORECASE)
 _FAULT = re.compile(r"AWS Error ([A-Z_]+)")
+_REGION = re.compile("[a-z0-9-]+")
+_AZURE = re.compile(r"(?:[^@]*@)?[a-z0-9]+\.(?:dfs|blob)\.core\.windows\.net")
 _CHUNK = 1 << 23  # bytes that pass through this machine at a time
 
 
@@ -295,6 +297,25 @@ def place_at(address: str) -> Place:
     if not host or (key and any(part in ("", ".", "..") for part in key.split("/"))) or not key.isprintable():
         raise InvalidParameter(f"an address of {scheme}:// is malformed. Pass one like {example}.")
     return Place(f"{scheme}://{parts.netloc}", key, urlencode(said, safe=":/"))
+
+
+def without_endpoint(address: str) -> str:
+    """Return the address of a place in a store by its bucket alone, on the servers of who runs such stores.
+
+    Requests bear a key or a token, and where these are sent is not for a recipe to say, nor whether they are encrypted.
+
+    Examples
+    --------
+    >>> without_endpoint("s3://bucket/a.parquet?endpoint_override=host:9000&scheme=http&region=eu-west-1")
+    's3://bucket/a.parquet?region=eu-west-1'
+    """
+    place = place_at(address)
+    region = [(name, of) for name, of in parse_qsl(place.said) if name == "region" and _REGION.fullmatch(of)]
+    scheme, _, host = place.root.partition("://")
+    if scheme in _CONTAINERS and re.search("[.:]", host) and not _AZURE.fullmatch(host):
+        return f"{scheme}://{quote(place.key)}"  # a server of somebody's: the container is the first part of the key
+    kept = replace(place, said=urlencode(region))
+    return address if kept == place else str(kept)
 
 
 def where(address: Any) -> Where:

@@ -10,6 +10,7 @@ from typing import Any
 
 from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter, a_type
+from microagg.io.databases import check_in_recipe, in_recipes
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
@@ -94,11 +95,23 @@ def _parsed(text: str, name: str) -> Recipe:
     recipe = _blamed(origin, ("k",), lambda: Recipe(content["k"]))
     parts = {PARTS[table][0]: _part(origin, table, keys) for table, keys in content.items() if table != "k"}
     made = Recipe(recipe.k, comments=comments_of(text), origin=origin, profile=profile)
+    _check_addresses(origin, parts)
     # Part by part, so that what does not go together is blamed on the one that came in last.
     for part, value in parts.items():
         with_part = {**{name: getattr(made, name) for name in parts}, part: value}
         made = _together(origin, made, with_part)
     return made
+
+
+def _check_addresses(origin: Origin, parts: Mapping[str, Any]) -> None:
+    """Refuse addresses by which a recipe that comes from somebody else would send them a secret."""
+    named = [(("join", "households"), parts["join"].households)] if "join" in parts else []
+    named += [
+        (("taxonomy", name), tree) for name, tree in (parts["taxonomy"].taxonomy if "taxonomy" in parts else {}).items()
+    ]
+    for place, address in named:
+        if isinstance(address, str):
+            _blamed(origin, place, lambda address=address: check_in_recipe(address))
 
 
 def _profile_in(origin: Origin, said: Any) -> Profile | None:
@@ -348,6 +361,8 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
     if type(part).by_column is not None:
         said = dict(said[type(part).by_column])
     said = {key: value for key, value in said.items() if not isinstance(value, Mapping) or value}
+    if said.get("households") is not None:
+        said["households"] = in_recipes(said["households"])
     if table == "roles":
         said = {role: named for role, named in said.items() if named != () or role == "quasi"}
     for key, value in said.items():
