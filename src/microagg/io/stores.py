@@ -374,6 +374,14 @@ def is_plain_file(place: Where) -> bool:
     return isinstance(place, Place) or place.is_file()
 
 
+def check_there(place: Where) -> None:
+    """Refuse to read what is not there, and what may have no end."""
+    if not place.exists():
+        raise InvalidData(f"there is no file {place.name!r}. Check the path.")
+    if isinstance(place, Path) and not (place.is_file() or place.is_dir()):
+        raise InvalidData(f"{place.name!r} is a device or a pipe, which may have no end. Save the data in a file.")
+
+
 @contextmanager
 def reached(place: Place, to_be: str = "read") -> Iterator[None]:
     """Say what a fault of a store means; its own words may hold more than a log should."""
