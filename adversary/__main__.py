@@ -7,8 +7,11 @@ PARTS = {
     "fuzz": "odd files, recipes and arguments; k recounted on what was written",
     "kill": "signals at random moments of every kind of job",
     "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
+    "rebuilt": "households put together again by what is released unchanged, and found by all their rows",
     "same": "the same bytes whatever the threads, engine, order, locale or place",
 }
+
+_MODULES = {"rebuilt": "rebuilt_units"}
 
 
 def main(arguments: list[str]) -> int:
@@ -17,7 +20,7 @@ def main(arguments: list[str]) -> int:
         print("\n".join(["usage: python -m adversary NAME [options]", *(f"  {n}  {w}" for n, w in PARTS.items())]))
         return 2
     name, *rest = arguments
-    return int(importlib.import_module(f"adversary.{name}").main(rest) or 0)
+    return int(importlib.import_module(f"adversary.{_MODULES.get(name, name)}").main(rest) or 0)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from dataclasses import field
 from microagg.evaluate.columns import ColumnChange as ColumnChange
 from microagg.evaluate.criterion import Criterion as Criterion
 from microagg.evaluate.diversity import Goal as Goal
+from microagg.evaluate.rebuilding import RebuiltUnits as RebuiltUnits
 from microagg.evaluate.weights import Telling as Telling
 from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
@@ -37,6 +38,7 @@ class UnitFacts:
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
+    rebuilt: RebuiltUnits | None = None  # by columns released unchanged; None in public, and where that is not counted
     joined: int = 0  # spellings that were taken for the same unit as another; 0 in public
 
 

@@ -13,6 +13,7 @@ from microagg.report.findings import (
     findings,
     guessed_closely,
     merged_words,
+    rebuilt_words,
     strata_words,
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
@@ -108,6 +109,7 @@ def _state(judgement: Judgement) -> State:
         or values.left_out_share(judgement)
         or any(one.state == "look" for one in results.findings(judgement.results))
         or (judgement.groups.units is not None and judgement.groups.units.merged)
+        or _are_rebuilt(judgement.groups)
     )
     return (
         "look"
@@ -129,6 +131,9 @@ def _not_covered(judgement: Judgement) -> list[str]:
     found = [_alone(judgement.run, judgement.groups, judgement.alone), *weights.headline(judgement)]
     for name, few in judgement.alone.few_units.items():
         found.append(f"k counts rows, not units: {few_units_words(judgement.groups, name, few)}.")
+    if _are_rebuilt(judgement.groups):
+        words = rebuilt_words(judgement.groups)
+        found.append(f"{words[0].upper()}{words[1:]}.")
     if judgement.groups.units is not None and judgement.groups.units.merged:
         words = merged_words(judgement.run, judgement.groups)
         found.append(f"{words[0].upper()}{words[1:]}.")
@@ -277,7 +282,7 @@ def _intruder(judgement: Judgement) -> str:
         return (
             f"An intruder who knows the masked columns of a person finds {_fitting(groups)} that fit equally well, and "
             f"learns what these records have in common. Columns released unchanged may still show which record is the "
-            f"right one."
+            f"right one{_or_units(judgement)}."
         )
     full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
     bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
@@ -300,6 +305,17 @@ def _intruder(judgement: Judgement) -> str:
             f"ones: {CLOSELY}.",
         ]
     )
+
+
+def _are_rebuilt(groups: Groups) -> bool:
+    """Return whether the rows of some units can be put together again."""
+    return groups.units is not None and groups.units.rebuilt is not None and groups.units.rebuilt.units > 0
+
+
+def _or_units(judgement: Judgement) -> str:
+    """Return, in public, that rows of a unit may be recognised as such; whether they can be is not said."""
+    units = judgement.groups.units
+    return ", and which records belong to one unit" if units and not units.whole and judgement.run.unchanged else ""
 
 
 def _fitting(groups: Groups) -> str:
