@@ -9,11 +9,12 @@ PARTS = {
     "kill": "signals at random moments of every kind of job",
     "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
     "constants": "values that all rows of a unit share, computed from the means of one release",
+    "rebuilt": "households put together again by what is released unchanged, and found by all their rows",
     "same": "the same bytes whatever the threads, engine, order, locale or place",
     "weights": "ages and regions, from weighted means and weights with all digits and as they are written",
 }
 
-MODULES = {"weights": "weight_traces"}
+MODULES = {"rebuilt": "rebuilt_units", "weights": "weight_traces"}
 """Parts whose module has another name."""
 
 

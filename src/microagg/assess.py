@@ -1,7 +1,7 @@
 """Judge any pair of files, whoever masked them: what was lost, and what an intruder could do."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -171,7 +171,7 @@ def disclosure_risk(
         after,
         known,
         strata=_codes(original, apart) if apart else None,
-        units=_codes(original, whose) if whose else None,
+        units=_codes(original, whose, _unit_codes) if whose else None,
         sample=check_sample(sample, before.n_records, seed),
         seed=seed,
         weights=_weights(weights, before.n_records),
@@ -220,7 +220,7 @@ def anonymity(
     both = [name for name in known if name in secret]
     if both or not known:
         raise RoleError(f"column {both[0]!r} is a key and confidential." if both else "no key is left. Name some.")
-    units = Units(frames.category_codes(opened, apart)) if apart else None
+    units = frames.units_of(opened, apart[0]) if apart else None
     return judged_anonymity(opened, known, secret, units)
 
 
@@ -381,12 +381,16 @@ def _weights(weights: Any, n: int) -> NDArray[np.float64] | None:
     return values
 
 
-def _codes(file: Any, names: list[Any]) -> NDArray[np.int64]:
+def _unit_codes(opened: Any, names: list[Any]) -> NDArray[np.int64]:
+    return frames.unit_codes(opened, names[0])
+
+
+def _codes(file: Any, names: list[Any], number: Callable[..., Any] = frames.category_codes) -> NDArray[np.int64]:
     """Number each record's stratum, or unit."""
     if not frames.is_frame(file):
         raise InvalidParameter("strata and units are columns of a dataframe. Pass both files as frames.")
     opened = frames.open_frame(file)
-    return frames.category_codes(opened, known_names(names, list(opened.columns), "columns of the original file"))
+    return np.asarray(number(opened, known_names(names, list(opened.columns), "columns of the original file")))
 
 
 def _matched(

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 from pathlib import Path
@@ -17,6 +18,9 @@ Columns = NDArray[np.float64]
 
 EXACT_INTEGERS = 2**53
 """Float64 holds every whole number up to here."""
+
+MOST_OF_A_TABLE = 20_000_000
+"""Bytes of a table of categories that a recipe names: a taxonomy, or what is joined."""
 
 # Beyond these, squared differences of float64 overflow or vanish.
 _LARGEST = 2.0**480
@@ -127,6 +131,24 @@ def check_absent(path: Any, what: str, *, overwrite: bool) -> None:
             f"{setting('overwrite', True)}.",
             parameter="overwrite",
         )
+
+
+def text_of_file(path: Path, most: int, **blamed: Any) -> str:
+    """Return the text of a file of at most so many bytes; a device or a pipe, of which there is no end, is refused.
+
+    What is refused is blamed on what `blamed` says, as errors take it. Ends of lines are as the file has them.
+    """
+    try:
+        status = path.stat()
+    except ValueError:  # a name that no file can have
+        raise FileNotFoundError from None
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidParameter(f"{path.name!r} is a folder, a device or a pipe. Name a file.", **blamed)
+    with path.open("rb") as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise InvalidParameter(f"{path.name!r} has more than {most} bytes. Name a shorter file.", **blamed)
+    return found.decode("utf-8-sig")
 
 
 def check_enough_records(n: int, k: int) -> None:

@@ -36,7 +36,6 @@ from microagg.unit_constants import (
     loss_by_row,
     settled_constant,
 )
-from microagg.units import Units
 from microagg.weighting import Weighed
 from microagg.whole_units import Layout, form_whole_groups, household_columns, lay_out, rank_within, represent_whole
 
@@ -84,7 +83,7 @@ def formed_of(
     """Group a file as a recipe says; `sensitive` has the confidential columns that anything is demanded of."""
     strata = frames.category_codes(frame, schema.names(Role.STRATUM))
     named = schema.names(Role.UNIT)
-    units = Units(frames.category_codes(frame, named), recipe.units.share == "limited") if named else None
+    units = frames.units_of(frame, named[0], recipe.units.share == "limited") if named else None
     demand = demand_of(sensitive, demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)), strata)
     file = File(frame, table, strata, units, weighed, demand)
     for column in table:

@@ -48,7 +48,6 @@ from microagg.rounding import Rounded, Steps, round_means
 from microagg.row_groups import Diverse
 from microagg.schema import Role, Schema
 from microagg.table import Table
-from microagg.units import Units
 from microagg.weighting import (
     ReleasedWeights,
     Weighed,
@@ -230,7 +229,8 @@ def _protected(
         rows, of_units = order_of_units(layout.units, frames.row_ranks(frames.open_frame(data)))
         complete = frames.with_numbers(frames.in_order(complete, rows), schema.names(Role.UNIT)[0], of_units + 1)
         original, released, groups, strata = original.take(rows), released.take(rows), groups[rows], strata[rows]
-        units, weighed = Units(of_units, slots=layout.slots[rows]), weighed.take(rows)
+        assert units is not None
+        units, weighed = units._replace(codes=of_units, slots=layout.slots[rows]), weighed.take(rows)
         of_source = kept[layout.rows][rows]
         replaced = {name: weights_like(numbers.get_column(name), own.values[name][rows]) for name in own.values}
         heard = part(reading, 0, 0, 1)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from microagg.evaluate.anonymity import Anonymity
 from microagg.evaluate.diversity import DiversityFacts, demand_words
 from microagg.evaluate.loss import InformationLoss
 from microagg.evaluate.pmse import MOST_RECORDS, PMSE, measure_pmse
+from microagg.evaluate.rebuilding import RebuiltUnits, rebuilt_units
 from microagg.evaluate.relations import RelationCounts
 from microagg.evaluate.risk import DisclosureRisk, measure_risk
 from microagg.evaluate.utility import LossMeasures, measure_loss
@@ -71,6 +73,7 @@ _NOT_STORED = (
         "_rows",
     ),
     *("_tags", "_repeating", "_demand", "_weighing", "diversity", "loss", "risk", "results", "_results", "relations"),
+    "rebuilt",
 )
 
 
@@ -573,6 +576,28 @@ class Release(Generic[IntoDataFrameT]):
             return max(self.whole.group_sizes)
         return max(int(np.bincount(labels).max()) for labels in np.atleast_2d(self.groups.T))
 
+    @cached_property
+    def rebuilt(self) -> RebuiltUnits | None:
+        """The units whose rows come together again by columns that are released unchanged.
+
+        None where no unit is named, or its number is released, or only some of the groups are held: units are then not
+        whole.
+        """
+        if self._units is None or self._units.slots is not None or self.whole is not None:
+            return None
+        roles, frame = self.recipe.roles, frames.open_frame(self.data)
+        weights = () if self.recipe.weights_by_group else roles.of(Role.WEIGHT.value)
+        codes = {}
+        for name in (*roles.strata, *weights, *roles.keep, *roles.confidential):
+            with suppress(InvalidData):  # lists and mixed types cannot be counted
+                codes[name] = frames.category_codes(frame, [name])
+        return rebuilt_units(codes, self._units.codes, self.recipe.k)
+
+    @property
+    def spellings_joined(self) -> int:
+        """How many spellings of units were taken for the same unit as another spelling; 0 if stored."""
+        return 0 if self._units is None else self._units.joined
+
     def __repr__(self) -> str:
         from microagg.judgement.names import shown
 
@@ -582,6 +607,7 @@ class Release(Generic[IntoDataFrameT]):
         grouped = f"; grouped on {', '.join(map(shown, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
+        left_out += f"; {self.spellings_joined} spellings of units joined" if self.spellings_joined else ""
         units = "" if self.recipe.roles.unit is None else " units"
         kept = "" if self.diversity is None else f"\nConfidential columns: {demand_words(self.diversity)}"
         kept += "" if self.moments is None else f"\nMoments: {moment_words(self.moments)}"

@@ -316,7 +316,7 @@ def _is_mapping(series: Any) -> bool:
 def _units(frame: Frame, analyses: Iterable[Analysis]) -> Units:
     """Number the units of a file, where it has their column."""
     named = {one.unit for one in analyses if one.unit is not None}
-    return {name: frames.category_codes(frame, [name]) for name in named if name in frame.columns}
+    return {name: frames.unit_codes(frame, name) for name in named if name in frame.columns}
 
 
 def _check_units(analyses: Iterable[Analysis], units: Units) -> None:

@@ -19,11 +19,14 @@ class Units(NamedTuple):
         Whether no unit may hold more than 1/k of a group's rows; else k different units in a group are enough.
     slots : array of shape (n,) or None
         The place of each row in its unit, where whole units are released with the same rows.
+    joined : int
+        How many spellings of units were taken for the same unit as another spelling.
     """
 
     codes: Labels
     in_part: bool = True
     slots: Labels | None = None
+    joined: int = 0
 
     def take(self, rows: Labels) -> "Units":
         """Return the units of some rows, numbered anew."""

@@ -268,3 +268,60 @@ def test_processes_that_keep_two_forms_of_a_kernel_at_the_same_time_do_not_mix_t
     assert first.load("whole numbers") == "code for whole numbers"
     first.save("numbers", "code for numbers")
     assert [second.load(of) for of in ("numbers", "whole numbers")] == ["code for numbers", "code for whole numbers"]
+
+
+DAMAGED = {
+    "nothing": lambda _: b"",
+    "cut off": lambda whole: whole[: len(whole) // 2],
+    "one byte short": lambda whole: whole[:-1],
+    "zeros": lambda whole: bytes(len(whole)),
+    "one bit": lambda whole: whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:],
+    "another pickle": lambda _: b"\x80\x04N.",
+    "code": lambda _: b"cposix\nsystem\n(Vtouch trace\ntR.",
+}
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_file_is_taken_for_absent_and_written_anew(tmp_path, monkeypatch, suffix, damage):
+    monkeypatch.chdir(tmp_path)
+    files = _keeping._Files(str(tmp_path), "kernel-1.py311", "stamp")
+    code = bytes(range(256)) * 4
+    files.save("numbers", code)
+    path = next(tmp_path.glob(f"*{suffix}"))
+    path.write_bytes(DAMAGED[damage](path.read_bytes()))
+    assert files.load("numbers") is None
+    assert not (tmp_path / "trace").exists()
+    files.save("numbers", code)
+    assert files.load("numbers") == code
+
+
+def test_code_of_another_kernel_and_a_folder_in_the_place_of_a_file_are_taken_for_absent(tmp_path):
+    files, other = (_keeping._Files(str(tmp_path), name, "stamp") for name in ("kernel-1.py311", "other-1.py311"))
+    files.save("numbers", "ours")
+    other.save("numbers", "theirs")
+    ours, theirs = (next(tmp_path.glob(f"{name}*.nbc")) for name in ("kernel", "other"))
+    ours.write_bytes(theirs.read_bytes())
+    assert files.load("numbers") is None
+    ours.unlink()
+    ours.mkdir()
+    files.save("numbers", "ours")  # there is no room for it
+    assert files.load("numbers") is None
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_kernels_are_compiled_anew_where_all_that_is_kept_is_damaged(tmp_path, suffix):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def call():
+        return subprocess.run([sys.executable, "-c", CALL], capture_output=True, text=True, check=True, env=environment)
+
+    call()
+    for path in tmp_path.rglob(f"*{suffix}"):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:64] + bytes(len(whole) - 64))
+    call()
+    names = {path.name for path in tmp_path.rglob(f"*{suffix}")}
+    digests = [path.read_bytes()[64:] for path in tmp_path.rglob(f"*{suffix}")]
+    assert names
+    assert any(any(digest) for digest in digests)

@@ -50,10 +50,16 @@ def test_what_pandas_has_not_written_says_nothing_of_an_index(stored):
 
 
 @pytest.mark.parametrize(
-    "deep", ["quasi = " + "[" * 2000 + "]" * 2000, "x = " + "{a = " * 2000, "a" + ".a" * 2000 + " = 1"]
+    ("deep", "said"),
+    [
+        ("quasi = " + "[" * 2000 + "]" * 2000, "line 3: has hundreds of lists or tables inside each other"),
+        ("x = " + "{a = " * 2000, "line 3: has hundreds of lists or tables inside each other"),
+        ("a" + ".a" * 2000 + " = 1", "line 3: a name has 2001 parts with dots between, and at most 8 are possible"),
+    ],
+    ids=["brackets", "braces", "dots"],
 )
-def test_a_recipe_that_is_nested_without_end_is_refused(deep):
-    with pytest.raises(InvalidParameter, match="lists or tables inside each other"):
+def test_a_recipe_that_is_nested_without_end_is_refused(deep, said):
+    with pytest.raises(InvalidParameter, match=said):
         Recipe.parse(f"k = 3\n[roles]\n{deep}\n")
 
 

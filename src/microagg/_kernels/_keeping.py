@@ -4,8 +4,12 @@ Numba prepares for all that it could compile before it loads what was compiled: 
 SciPy. Compiled code needs the memory manager alone, and whatever compiles prepares by itself.
 """
 
+import hashlib
+import pickle
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
@@ -23,14 +27,57 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """Names files such that no two processes choose the same one.
+    """Names files such that no two processes choose the same one, and takes those that are damaged for absent.
 
     Numba counts them. Of two processes that compile a kernel for different types at the same time, one would write its
     code into the file that the other's index names, and the wrong code would be run.
+
+    A file begins with a digest of its name and of what follows: damaged code would be run, and end the process.
     """
 
     def _data_name(self, number: int) -> str:  # noqa: ARG002
         return f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep a kernel, where there is room for it."""
+        with suppress(OSError):
+            super().save(key, data)
+
+    def _load_index(self) -> dict[Any, str]:
+        found = self._read(self._index_name)
+        known = found is not None and found[:2] == (self._version, self._source_stamp)
+        return dict(found[2]) if known else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._save_data(self._index_name, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        found = self._read(name)
+        if found is None:
+            raise FileNotFoundError
+        return found
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_digest(name, content))
+            file.write(content)
+
+    def _read(self, name: str) -> Any:
+        """Return what a file holds; None if it is not there, or not as it was written."""
+        try:
+            whole = Path(self._data_path(name)).read_bytes()
+            content = whole[_DIGEST:]
+            return pickle.loads(content) if whole[:_DIGEST] == _digest(name, content) else None
+        except Exception:  # noqa: BLE001 - whatever a file of another make brings about
+            return None
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def _digest(name: str, content: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

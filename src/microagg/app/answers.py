@@ -20,6 +20,7 @@ from microagg.errors import InvalidParameter
 _SEEN: ContextVar[int] = ContextVar("seen")
 _MOMENT, _MOMENTS = 0.02, 10  # seconds, and how many of them
 _MOST = 4_000_000  # bytes of a form
+_DIGITS = 400  # of a number: a float has at most 309 before its point
 _REFUSED = (409, 422)  # what is answered to a form of a former state, and to one that holds something wrong
 
 
@@ -57,7 +58,11 @@ async def form_of(request: Request) -> dict[str, list[str]]:
     if int(request.headers.get("content-length") or _MOST + 1) > _MOST:
         raise InvalidParameter("the form is too long, or its length is not known.")
     body = await request.body()  # read once, and then at hand
-    return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+    posted = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+    for given in (one.strip() for values in posted.values() for one in values):
+        if len(given) > _DIGITS and given.lstrip("-+").isdecimal():
+            raise InvalidParameter(f"a number has {len(given)} digits, and at most {_DIGITS} are possible.")
+    return posted
 
 
 def number_in(posted: dict[str, list[str]], name: str = "number") -> int:

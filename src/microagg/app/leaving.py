@@ -24,7 +24,7 @@ def save(session: Session, place: str) -> Path:
     from microagg.recipe.candidates import Saved, write_candidates
 
     assert session.opened is not None
-    path, name = session.folder / Path(place).expanduser(), session.opened.source.name
+    path, name = session.place(place), session.opened.source.name
     recipe = session.recipe.with_profile(session.opened.source)
     if session.candidates:
         kept = [Saved(one.name, one.note, one.recipe) for one in session.candidates]

@@ -5,6 +5,7 @@ worker hands in what it has found.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from microagg.app.history import History, Kept, Step
 from microagg.app.releasing import Releasing
 from microagg.app.shelf import Shelf
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
+from microagg.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from microagg.desk.guesses import ReadingGuess
@@ -85,6 +87,19 @@ class Session:
     def touch(self) -> None:
         """Let pages look again."""
         self.stamp += 1
+
+    def place(self, typed: str) -> Path:
+        """Return the file or folder that was typed, as seen from the starting folder; refuse what no name can be."""
+        try:
+            path = self.folder / Path(typed).expanduser()
+            with suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()
+        except (OSError, ValueError, RuntimeError):  # too long, not a name, not allowed, nobody's home
+            raise InvalidParameter(
+                f"this path of {len(typed)} letters cannot be used: it is too long, holds a character that no name "
+                "can have, or is where you may not look. Type another."
+            ) from None
+        return path
 
     @property
     def recipe(self) -> "Recipe":

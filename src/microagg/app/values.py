@@ -1,6 +1,5 @@
 """What a field shows for a choice, and what a field that was posted says."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +8,7 @@ from microagg.errors import InvalidParameter
 from microagg.recipe import Choice
 from microagg.recipe import _choice as kinds
 from microagg.recipe._file import toml
+from microagg.recipe._limits import content_of
 from microagg.recipe.typed import column_text, takes_names, value_of, value_of_column
 
 Posted = Mapping[str, list[str]]
@@ -108,8 +108,8 @@ def _one_column(choice: Choice, name: str, text: str) -> Any:
     if text[0] not in "{[\"'":
         return value_of_column(choice, text)
     try:
-        return tomllib.loads(f"it = {text}")["it"]
-    except tomllib.TOMLDecodeError:
+        return content_of(f"it = {text}", "it", choice.keyword)["it"]
+    except InvalidParameter:
         raise InvalidParameter(
             f"{label_of(choice.keyword)} of column {name!r} cannot be read. Write it as in a recipe, such as "
             f"{{width = 5}}, or width:5.",

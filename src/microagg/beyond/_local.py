@@ -49,10 +49,13 @@ from microagg.beyond._sample import Drawn, share_drawn
 from microagg.beyond._store import Rows, Scratch, Store, let_go
 from microagg.beyond._units import (
     Keys,
+    can_be_spelt,
     check_units_known,
     find_pieces,
     held_by_keys,
     missing_units,
+    n_distinct,
+    spelling_keys,
     unit_keys,
     units_of,
 )
@@ -97,7 +100,9 @@ def run(
     room = Scratch(scratch)
     store = Store(room, plan.n_stored, n)
     keys = None if plan.unit is None else room.array((n,), np.uint64)
-    plan, tallies, nodes, patterns, scales = _ingest(file, plan, store, keys, looked, progress)
+    spelt = None if plan.unit is None or not can_be_spelt(plan, file.schema) else room.array((n,), np.uint64)
+    plan, tallies, nodes, patterns, scales = _ingest(file, plan, store, keys, spelt, looked, progress)
+    del spelt
     known = _weighed(plan, store, _known(plan, store, tallies), scales)
     most = max(plan.max_block, min(_REGION, _AT_ONCE // n_jobs, n // (_REGIONS_EACH * n_jobs)))
     tree = grow_here(plan, known, store, room, nodes, most, n_jobs)
@@ -135,7 +140,13 @@ def _looked(file: Batches, plan: Plan, n: int, progress: Progress | None) -> tup
 
 
 def _ingest(
-    file: Batches, plan: Plan, store: Store, keys: Keys | None, looked: bool, progress: Progress | None
+    file: Batches,
+    plan: Plan,
+    store: Store,
+    keys: Keys | None,
+    spelt: Keys | None,
+    looked: bool,
+    progress: Progress | None,
 ) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[Scale]]:
     """Copy columns to mask, weights and units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
@@ -161,6 +172,8 @@ def _ingest(
         if keys is not None:
             keys[start:stop] = unit_keys(plan, table)
             without_unit += missing_units(plan, table)
+        if spelt is not None:
+            spelt[start:stop] = spelling_keys(plan, table)
         found = tally(plan, coded, None if keys is None else keys[start:stop])
         tallies = [one.join(other) for one, other in zip(tallies, found, strict=True)] if tallies else found
         strata = numbering.codes(table) if plan.strata else np.zeros(table.num_rows, dtype=np.int64)
@@ -194,6 +207,8 @@ def _ingest(
         counts = (np.bincount(pieces[codes[rows]], weigh(rows), int(pieces.max()) + 1) for rows in store.chunks())
         return np.asarray(sum(counts), dtype=np.int64)
 
+    if spelt is not None and keys is not None:
+        plan = replace(plan, joined_spellings=n_distinct(spelt, store.chunks) - n_distinct(keys, store.chunks))
     matters = plan.weighing.weighted and scales[0].zeros
     plan, patterns = find_pieces(plan, seen, None if keys is None else held, weighing if matters else None)
     return plan, tallies, patterns.pieces.astype(np.int32)[codes], patterns, scales

@@ -40,7 +40,7 @@ class Plan:
     """What is to be done, checked: the recipe, settled but for the way to search, and what follows from it.
 
     `coders` are those of the columns to mask, once the file has been looked at, and `largest_unit` the most rows that a
-    unit has in a piece.
+    unit has in a piece. `joined_spellings` counts the spellings that were taken for the same unit as another.
     """
 
     recipe: Recipe
@@ -50,6 +50,7 @@ class Plan:
     weighing: Weighing = field(default_factory=Weighing)
     coders: tuple[Coder, ...] = ()
     largest_unit: int = 1
+    joined_spellings: int = 0
 
     @property
     def k(self) -> int:

@@ -30,7 +30,6 @@ from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.release_facts import WholeFile
 from microagg.schema import Role
-from microagg.units import Units
 from microagg.weighting import Weighed, revealing_weights, weight_facts
 
 Labels = NDArray[np.int64]
@@ -83,7 +82,7 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     frame = nw.from_native(typed, eager_only=True)
     units = None
     if plan.unit is not None:
-        units = Units(frames.category_codes(frame, [plan.unit]), plan.in_part)
+        units = frames.units_of(frame, plan.unit, plan.in_part)._replace(joined=plan.joined_spellings)
     original, written = plan.coded(typed), plan.coded(drawn.after)
     whole = None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
     weighed, by_weight = _weighed(file, plan, typed), outcome.weights

@@ -218,6 +218,8 @@ class Stages:
             keep(self.folder, f"numbers-{part}", numbers=own)
         for which in ("all", "weighing") if light else ("all",):
             self.each_part(_tasks.count_units, which)
+        self.each_part(_tasks.count_spellings)
+        plan = replace(plan, joined_spellings=sum(int(own["joined"]) for own in self.found("joined")))
         turns = count()
 
         def held(pieces: NDArray[np.int64], which: str = "all") -> Held:

@@ -34,7 +34,7 @@ from microagg.beyond._folder import (
     rows_of,
 )
 from microagg.beyond._plan import Plan, Tally, missing_in_strata, tally, weighed_by
-from microagg.beyond._units import missing_units, unit_keys
+from microagg.beyond._units import missing_units, spelling_keys, unit_keys
 from microagg.errors import InvalidData, StoreFailed
 from microagg.io import frames
 from microagg.io.batches import Batches, read_row_groups
@@ -124,7 +124,7 @@ def read_part(folder: Folder, part: int) -> None:
     work, plan = object_of(folder, "work"), object_of(folder, "coded")
     numbering, examples = frames.Numbering(plan.strata), []
     seen, lacking, known = PatternsSeen(plan.by_pattern), Counter[str](), 0
-    tables, codes, keys, without_unit = [], [], [], 0
+    tables, codes, keys, spelt, without_unit = [], [], [], [], 0
     weights: dict[str, list[NDArray[np.float64]]] = {name: [] for name in plan.weighing.used}
     for table in tables_of(work, part, plan.read):
         if table.num_rows == 0:
@@ -143,9 +143,11 @@ def read_part(folder: Folder, part: int) -> None:
             values.append(weights_in(work.file.as_numbers(table[name], name), name))
         if plan.unit is not None:
             keys.append(unit_keys(plan, table))
+            spelt.append(np.unique(spelling_keys(plan, table)))
             without_unit += missing_units(plan, table)
     if plan.unit is not None:
         keep_matrix(folder, f"units-{part}", np.concatenate(keys))
+        keep_matrix(folder, f"spelt-{part}", np.unique(np.concatenate(spelt))[None])
     columns = [Cells.joined([column.cells for column in own]) for own in zip(*tables, strict=True)]
     weighing = {name: np.concatenate(values) for name, values in weights.items()}
     columns += [Cells(values) for values in weighing.values()] * (2 if plan.weighing.by_group else 1)
@@ -185,17 +187,29 @@ def count_units(folder: Folder, part: int, which: str) -> None:
     keep_matrix(folder, f"pairs-{which}-{part}", np.array([keys[starts], codes[starts], rows], dtype=np.uint64))
 
 
-def hold_units(folder: Folder, part: int, turn: int, which: str) -> None:
-    """Count what pieces hold of one range of units, over all parts; `asked-TURN` has the piece of each number."""
-    pieces, n_parts = kept(folder, f"asked-{turn}")["pieces"], len(object_of(folder, "work").sizes)
+def _of_range(folder: Folder, part: int, name: str) -> NDArray[np.uint64]:
+    """Return what all parts have left of one range of numbers, by which they are in order."""
+    n_parts = len(object_of(folder, "work").sizes)
     bounds = [(1 << 64) * number // n_parts for number in (part, part + 1)]
     own = []
     for other in range(n_parts):
-        pairs = matrix_of(folder, f"pairs-{which}-{other}")
-        first = int(np.searchsorted(pairs[0], np.uint64(bounds[0])))
-        last = pairs.shape[1] if part + 1 == n_parts else int(np.searchsorted(pairs[0], np.uint64(bounds[1])))
-        own.append(np.array(pairs[:, first:last]))
-    keys, numbers, rows = np.concatenate(own, axis=1)
+        left = matrix_of(folder, f"{name}-{other}")
+        first = int(np.searchsorted(left[0], np.uint64(bounds[0])))
+        last = left.shape[1] if part + 1 == n_parts else int(np.searchsorted(left[0], np.uint64(bounds[1])))
+        own.append(np.array(left[:, first:last]))
+    return np.concatenate(own, axis=1)
+
+
+def count_spellings(folder: Folder, part: int) -> None:
+    """Count how many more spellings there are than units, of one range of the numbers of both, over all parts."""
+    spellings, units = (np.unique(_of_range(folder, part, name)[0]).size for name in ("spelt", "pairs-all"))
+    keep(folder, f"joined-{part}", joined=np.array(spellings - units))
+
+
+def hold_units(folder: Folder, part: int, turn: int, which: str) -> None:
+    """Count what pieces hold of one range of units, over all parts; `asked-TURN` has the piece of each number."""
+    pieces = kept(folder, f"asked-{turn}")["pieces"]
+    keys, numbers, rows = _of_range(folder, part, f"pairs-{which}")
     held = held_by(pieces[numbers.astype(np.int64)], keys, int(pieces.max()) + 1, rows.astype(np.int64))
     keep(folder, f"held-{turn}-{part}", **held._asdict())
 

@@ -15,7 +15,9 @@ from microagg.demands import check_strata_weigh
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.grouping import check_stratum_units
 from microagg.io import frames
+from microagg.io._numbers import is_text
 from microagg.io.promise import bits_of
+from microagg.io.spelling import by_value
 from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.unit_constants import settled_constant
 from microagg.units import Held, Units, held_by
@@ -28,8 +30,32 @@ _AT_ONCE = 1 << 22  # records whose units are counted together, about
 
 
 def unit_keys(plan: Plan, table: pa.Table) -> Keys:
-    """Return the number of each row's unit."""
-    return np.asarray(digests_of([bits_of(table[plan.unit], _KEY)], _KEY)[0])
+    """Return the number of each row's unit, whichever way it is spelt."""
+    return _keys(pa.chunked_array([by_value(table[plan.unit].combine_chunks())]))
+
+
+def spelling_keys(plan: Plan, table: pa.Table) -> Keys:
+    """Return a number for how each row's unit is spelt."""
+    return _keys(table[plan.unit])
+
+
+def _keys(column: pa.ChunkedArray) -> Keys:
+    return np.asarray(digests_of([bits_of(column, _KEY)], _KEY)[0])
+
+
+def can_be_spelt(plan: Plan, source: pa.Schema) -> bool:
+    """Return whether units are text, which may have several spellings for one unit."""
+    kind = source.field(plan.unit).type
+    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def n_distinct(keys: Keys, chunks: Callable[[], Iterable[slice]]) -> int:
+    """Count different numbers, chunk by chunk of their rows."""
+    one = np.zeros(1, dtype=np.int64)
+    held = held_by_keys(
+        lambda: ((np.broadcast_to(one, keys[rows].shape), keys[rows]) for rows in chunks()), keys.size, 1
+    )
+    return int(held.units[0])
 
 
 def missing_units(plan: Plan, table: pa.Table) -> int:

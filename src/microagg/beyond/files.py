@@ -122,10 +122,13 @@ class FileRelease:
 
     def __repr__(self) -> str:
         units = "" if self.recipe.roles.unit is None else " units"
+        joined = 0 if self.sample is None else self.sample.spellings_joined
+        spelt = f"; {joined} spellings of units joined" if joined else ""
         return (
             f"FileRelease: {self.n_records} records in {self.n_groups} groups; k={self.recipe.k}{units} asked, "
             f"{self.k_achieved} reached; information loss {self.information.percent:.2f} %"
             f"{beside_loss(self.information, self.weights)}"
+            f"{spelt}"
         )
 
 

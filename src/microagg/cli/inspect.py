@@ -5,7 +5,7 @@ from typing import Any
 
 from microagg.cli._opening import opened, show
 from microagg.cli._terminal import Terminal, shown
-from microagg.desk.again import command
+from microagg.desk.again import command, unsaid
 from microagg.desk.facts import cost_facts, inspection_facts, small_strata_facts
 from microagg.desk.inspecting import check_inspection, costs_of, write_small_strata
 from microagg.study.costs import costs_in_words
@@ -29,5 +29,6 @@ def run(terminal: Terminal, source: str, output: Path, chosen: dict[str, Any], *
         terminal.say(f"\n{costs_in_words(costs, shown)}")
         facts["costs"] = cost_facts(costs)
     file.recipe.with_profile(file.source).write(output, made_for=file.source.name, overwrite=force)
-    terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit it, then run: {command(source, output, 'out')}")
+    again = command(source, output, "out", households=unsaid(file.recipe))
+    terminal.say(f"\nThe guesses are in {shown(output)}. Check and edit it, then run: {again}")
     terminal.result(facts)

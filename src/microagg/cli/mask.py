@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
 from microagg.desk import masking, outputs, writing
-from microagg.desk.again import command, script
+from microagg.desk.again import command, script, unsaid
 from microagg.desk.ahead import compiling_ahead
 from microagg.desk.facts import written_facts
 from microagg.desk.opening import DEFAULT_K
@@ -64,8 +64,10 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     terminal.say("\n".join(written.lines))
     places = written.places
-    again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True)
-    program = script(address, places["recipe"], places["masked"], households=places.get("households"), overwrite=True)
+    other = unsaid(release.recipe)
+    again = command(address, places["recipe"], wishes.output, to=wishes.to, overwrite=True, households=other)
+    both = {"households": places.get("households"), "joined": other}
+    program = script(address, places["recipe"], places["masked"], **both, overwrite=True)
     terminal.say(f"To repeat it: {again}")
     if wishes.script:
         terminal.say(f"\n{program}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from microagg.io._kinds import to_path
-from microagg.io.databases import is_database, without_credentials
+from microagg.io.databases import in_recipes, is_database, without_credentials
 from microagg.io.stores import is_store
 from microagg.recipe import Recipe
 
@@ -20,9 +20,12 @@ def command(
     *,
     engine: str = "memory",
     overwrite: bool = False,
+    households: str | None = None,
 ) -> str:
-    """Return the command line that masks a file by a recipe again."""
+    """Return the command line that masks a file by a recipe again; `households` is what its file cannot say."""
     words = ["microagg", "mask", without_credentials(address), "--recipe", str(recipe), "-o", str(output)]
+    if households is not None:
+        words += ["--households", households]
     if to is not None:
         words += ["--to", without_credentials(to)]
     if engine != "memory":
@@ -51,6 +54,14 @@ def _escaped(word: str) -> str:
     )
 
 
+def unsaid(recipe: Recipe) -> str | None:
+    """Return the address of households, where the file of a recipe cannot hold all of it."""
+    address = recipe.join.households
+    if address is None or in_recipes(address) == address:
+        return None
+    return without_credentials(address)
+
+
 def script(
     address: str,
     recipe: str | Path,
@@ -58,17 +69,20 @@ def script(
     *,
     households: str | Path | None = None,
     overwrite: bool = False,
+    joined: str | None = None,
 ) -> str:
     """Return a Python script that masks a file by a recipe again and writes the same masked file.
 
-    `households` is the place of the second file that is written where the recipe joins two.
+    `households` is the place of the second file that is written where the recipe joins two, and `joined` the address
+    that it is read from, where the recipe's file cannot hold it.
     """
+    other = "" if joined is None else f", households={joined!r}"
     more = "" if households is None else f", households={str(households)!r}"
     more += ", overwrite=True" if overwrite else ""
     return (
         f"import microagg as ma\n\n"
         f"recipe = ma.Recipe.read({str(recipe)!r})\n"
-        f"source = ma.read({without_credentials(address)!r}, recipe=recipe)\n"
+        f"source = ma.read({without_credentials(address)!r}, recipe=recipe{other})\n"
         f"release = ma.protect(source, recipe=recipe)\n"
         f"ma.write(release, {str(target)!r}{more})\n"
         f"print(release)\n"
@@ -89,13 +103,15 @@ def shell(address: str, recipe: Recipe) -> str:
             "case $folder in /*) ;; *) folder=$PWD/$folder ;; esac",
             f"cd -- {shlex.quote(str(_start(recipe)))} || exit",
         ]
-    words = shlex.join(["microagg", "mask", lasting(address)])
+    other = unsaid(recipe)
+    words = shlex.join(["microagg", "mask", lasting(address), *([] if other is None else ["--households", other])])
     return "\n".join([*lines, f'exec {words} --recipe "$here/recipe.toml" -o "$folder"']) + "\n"
 
 
 def program(address: str, recipe: Recipe) -> str:
     """Return a Python script that does a run again by the recipe beside it, in a folder of its own."""
-    start = _start(recipe)
+    start, other = _start(recipe), unsaid(recipe)
+    more = "" if other is None else f", households={other!r}"
     return (
         f"# {_ABOUT[0]}\n# {_ABOUT[1]}\n# To choose the folder: python again.py FOLDER\n"
         f"{'' if start is None else 'import os' + chr(10)}import sys\nfrom pathlib import Path\n\n"
@@ -104,7 +120,7 @@ def program(address: str, recipe: Recipe) -> str:
         f"output = here.parent\n"
         f'folder = Path(sys.argv[1]).absolute() if sys.argv[1:] else output.with_name(f"{{output.name}}_again")\n'
         f"{'' if start is None else f'os.chdir({str(start)!r})' + chr(10)}"
-        f'opened = desk.open_file({lasting(address)!r}, ma.Recipe.read(here / "recipe.toml"))\n'
+        f'opened = desk.open_file({lasting(address)!r}, ma.Recipe.read(here / "recipe.toml"){more})\n'
         f"release = desk.judge(desk.mask(opened))\n"
         f"desk.write(release, opened, folder)\n"
         f"print(release)\n"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from microagg.evaluate.bound import LossBound
     from microagg.evaluate.diversity import DiversityFacts, Goal
     from microagg.evaluate.joint import JointDisclosure
+    from microagg.evaluate.rebuilding import RebuiltUnits
     from microagg.evaluate.risk import DisclosureRisk
     from microagg.io.joining import Joined
     from microagg.io.sources import Source
@@ -58,6 +59,8 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "k_reached": release.k_achieved,
         "unit": release.recipe.roles.unit,
         "unit_release": None if release.recipe.roles.unit is None else release.recipe.units.release,
+        **rebuilt_facts(release.rebuilt),
+        "unit_spellings_joined": release.spellings_joined,
         "fewest_units": release.anonymity.units,
         "largest_unit_share_percent": release.anonymity.share,
         "information_loss_percent": release.information.percent,
@@ -73,6 +76,14 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "results": found_facts(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
+
+
+def rebuilt_facts(found: "RebuiltUnits | None") -> dict[str, Any]:
+    """Return how many units come together again by columns that are released unchanged; nothing where none is named."""
+    if found is None:
+        return {}
+    by_column = {str(name): units for name, units in found.by_column.items()}
+    return {"units_rebuilt": found.units, "units_with_several_rows": found.of, "units_rebuilt_by_column": by_column}
 
 
 def bound_facts(found: "LossBound | None") -> dict[str, Any] | None:

@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from microagg.checks import check_matrix
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.io.spelling import by_value
 from microagg.units import Units
 
 
@@ -51,4 +53,6 @@ def as_units(units: Any, n: int) -> Units | None:
         raise InvalidData("units are of several types. Pass numbers or texts.", parameter="unit") from None
     if codes is None:
         raise InvalidData("some records have no unit. Give each of them one of its own.", parameter="unit")
+    if isinstance(values.tolist()[0], str):
+        codes = by_value(pa.array(values.tolist())).dictionary_encode().indices.to_numpy()
     return Units(codes.astype(np.int64))

@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from microagg.errors import InvalidParameter
 from microagg.frozen import frozen
-from microagg.io.stores import is_store, shown_address
+from microagg.io.stores import is_store, shown_address, without_endpoint
 
 DUCKDB = "duckdb"
 POSTGRESQL = "postgresql"
@@ -18,6 +18,7 @@ _DATABASE = re.compile(r"(duckdb|postgres|postgresql)(\+\w*)?:", re.IGNORECASE)
 _ANY_ADDRESS = re.compile(r"(?!file:)[A-Za-z][\w+.-]+://")
 # What says where, and nothing else: a list of what is secret would never be whole.
 _SHOWN = ("host", "hostaddr", "port", "dbname", "sslmode", "table")
+_OTHER_MACHINE = re.compile(r"[\\/]{2}")
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 _FORMS = "duckdb:///file.db?table=t or postgresql://user@host:5432/database?table=schema.t"
 
@@ -107,6 +108,44 @@ def without_credentials(address: str) -> str:
         return parse(address).shown
     except InvalidParameter:
         return _scheme_of(address) + "://"
+
+
+def in_recipes(address: str) -> str:
+    """Return what of an address a recipe may hold: no server, endpoint or identity to which a secret would be sent.
+
+    A recipe may come from somebody else. What is needed besides comes from the environment, or the command line.
+
+    Examples
+    --------
+    >>> in_recipes("postgresql://ann@host:5432/db?table=t&sslmode=disable"), in_recipes("homes.csv")
+    ('postgresql:///db?table=t', 'homes.csv')
+    """
+    if is_store(address):
+        return without_endpoint(address)
+    if not is_database(address) or parse(address).kind == DUCKDB:
+        return address
+    parts = urlsplit(address)
+    table = next(pair for pair in parts.query.split("&") if unquote(pair.partition("=")[0]) == "table")
+    return f"{parts.scheme}://{parts.path}?{table}"
+
+
+def check_in_recipe(address: str) -> None:
+    """Refuse an address in a recipe by which a secret of the reader would be sent to somebody."""
+    if _OTHER_MACHINE.match(address):
+        raise InvalidParameter(
+            "a path begins with two slashes, and may be one of another machine, to which your password would be sent. "
+            "Name a file of this machine.",
+            parameter="households",
+        )
+    kept = in_recipes(address)
+    if kept != address:
+        raise InvalidParameter(
+            f"an address names a server, an endpoint, a user or a way to connect. A recipe may come from somebody "
+            f"else, and your keys or passwords would be sent there. Write {kept!r} in the recipe. Set the rest in the "
+            f"environment (such as AWS_ENDPOINT_URL or PGHOST), or pass the whole address on the command line: "
+            f"--households.",
+            parameter="households",
+        )
 
 
 def table_name(address: str) -> str | None:

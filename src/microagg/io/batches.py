@@ -21,7 +21,17 @@ from microagg.io._numbers import NumbersSeen, named_numbers, to_be_numbers, with
 from microagg.io._text import read_text_parts, scan_text, text_writer
 from microagg.io.files import whole_file
 from microagg.io.publishing import is_unfinished, whole_object
-from microagg.io.stores import Place, Where, is_plain_file, kept_address, listed, opened, stamp_of, where_of_parquet
+from microagg.io.stores import (
+    Place,
+    Where,
+    check_there,
+    is_plain_file,
+    kept_address,
+    listed,
+    opened,
+    stamp_of,
+    where_of_parquet,
+)
 from microagg.progress import Progress, tell
 
 _PARQUET = (".parquet", ".pq")
@@ -50,8 +60,7 @@ class Batches:
         self.path = where_of_parquet(
             path, "text can be read in parts on this machine only. Copy it here, or convert it"
         )
-        if not self.path.exists():
-            raise InvalidData(f"there is no file {self.path.name!r}. Check the path.")
+        check_there(self.path)
         is_folder = self.path.is_dir()
         kind = "parquet" if is_folder else KINDS.get(base_suffix(self.path))
         if kind not in ("parquet", "csv") or (kind == "parquet" and self.path.suffix.lower() in COMPRESSED):

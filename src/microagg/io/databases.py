@@ -31,7 +31,9 @@ from microagg.io import _duckdb, _postgresql
 from microagg.io._database_addresses import (
     DUCKDB,
     Address,
+    check_in_recipe,
     database_file,
+    in_recipes,
     is_database,
     is_source,
     parse,
@@ -43,8 +45,10 @@ from microagg.io._worker import Stop, run
 from microagg.io.promise import Promise
 
 __all__ = [
+    "check_in_recipe",
     "check_table_target",
     "database_file",
+    "in_recipes",
     "is_database",
     "read_table",
     "same_table",

@@ -1,7 +1,7 @@
 """Any dataframe to arrays and back, by narwhals. The caller's frame is never edited."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +14,7 @@ from microagg.errors import InvalidData, RoleError, a_type
 from microagg.io._native import floats_of
 from microagg.parallel import in_parallel, threads_for
 from microagg.progress import Progress, each
+from microagg.units import Units
 
 _WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct", "map")  # as Arrow calls its types
 
@@ -75,11 +76,11 @@ def has_own_index(frame: Any) -> bool:
 
 
 def shared_codes(frame: nw.DataFrame[Any], names: Sequence[Any]) -> dict[Any, NDArray[np.int64]]:
-    """Number the values of each column that several rows share; of lists and mixed types there are none."""
+    """Number the units of each column that several rows share; of lists and mixed types there are none."""
     found = {}
     for name in names:
         try:
-            codes = category_codes(frame, [name])
+            codes = unit_codes(frame, name)
         except InvalidData:
             continue
         if int(codes.max()) + 1 < codes.size:
@@ -206,6 +207,20 @@ def category_codes(
     return codes
 
 
+def unit_codes(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
+    """Number the units of a column from 0, whichever way each of them is spelt."""
+    from microagg.io.spelling import by_value
+
+    indices = _indices(frame, name, by_value)
+    return split_classes(np.zeros_like(indices), indices, indices)
+
+
+def units_of(frame: nw.DataFrame[Any], name: Any, in_part: bool = True) -> Units:
+    """Return the units of rows, and how many spellings of them were taken for the same unit as another."""
+    codes = unit_codes(frame, name)
+    return Units(codes, in_part, joined=int(_indices(frame, name).max()) - int(codes.max()))
+
+
 def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progress | None = None) -> NDArray[np.int64]:
     """Do the same sooner, with numbers in no particular order: to count identical rows."""
     n_jobs = threads_for(frame.shape[0])
@@ -213,8 +228,8 @@ def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progre
     return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *indices])
 
 
-def _indices(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
-    """Number the distinct values of a column."""
+def _indices(frame: nw.DataFrame[Any], name: Any, as_compared: Callable[[Any], Any] | None = None) -> NDArray[np.int64]:
+    """Number the distinct values of a column, in the form in which they are compared."""
     import pyarrow as pa
 
     from microagg.io._numbers import plain_floats
@@ -223,7 +238,7 @@ def _indices(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
         array = frame.get_column(name).to_arrow()
         if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
             array = array.cast(array.type.value_type)
-        encoded = plain_floats(array).dictionary_encode()
+        encoded = (as_compared or plain_floats)(array).dictionary_encode()
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(
             f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "

@@ -37,7 +37,7 @@ from microagg.io.databases import is_database
 from microagg.io.labels import Labels, Masked, declared_values, without_declared_missing
 from microagg.io.promise import Promise, check_written
 from microagg.io.read_back import read_back
-from microagg.io.stores import Place, Where, kept_address, where
+from microagg.io.stores import Place, Where, check_there, kept_address, where
 from microagg.parallel import in_parallel
 from microagg.progress import Progress
 
@@ -279,8 +279,7 @@ def read_source(
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
     kind, path = kind_at(address), where(address)
-    if not path.exists():
-        raise InvalidData(f"there is no file {path.name!r}. Check the path.")
+    check_there(path)
     refuse_options(options, kind)
     if isinstance(path, Path) and kind == "csv":
         content, options = Content(path), {name: said for name, said in options.items() if name != "sheet"}

@@ -40,6 +40,8 @@ _CONTAINERS = ("abfs", "abfss")  # abfs://container@account...: what stands befo
 _SAYING_WHO = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_")
 _STORE = re.compile(f"({'|'.join(_SAID)}):", re.IGNORECASE)
 _FAULT = re.compile(r"AWS Error ([A-Z_]+)")
+_REGION = re.compile("[a-z0-9-]+")
+_AZURE = re.compile(r"(?:[^@]*@)?[a-z0-9]+\.(?:dfs|blob)\.core\.windows\.net")
 _CHUNK = 1 << 23  # bytes that pass through this machine at a time
 
 
@@ -297,6 +299,25 @@ def place_at(address: str) -> Place:
     return Place(f"{scheme}://{parts.netloc}", key, urlencode(said, safe=":/"))
 
 
+def without_endpoint(address: str) -> str:
+    """Return the address of a place in a store by its bucket alone, on the servers of who runs such stores.
+
+    Requests bear a key or a token, and where these are sent is not for a recipe to say, nor whether they are encrypted.
+
+    Examples
+    --------
+    >>> without_endpoint("s3://bucket/a.parquet?endpoint_override=host:9000&scheme=http&region=eu-west-1")
+    's3://bucket/a.parquet?region=eu-west-1'
+    """
+    place = place_at(address)
+    region = [(name, of) for name, of in parse_qsl(place.said) if name == "region" and _REGION.fullmatch(of)]
+    scheme, _, host = place.root.partition("://")
+    if scheme in _CONTAINERS and re.search("[.:]", host) and not _AZURE.fullmatch(host):
+        return f"{scheme}://{quote(place.key)}"  # a server of somebody's: the container is the first part of the key
+    kept = replace(place, said=urlencode(region))
+    return address if kept == place else str(kept)
+
+
 def where(address: Any) -> Where:
     """Make a place of what was passed as an address: in a store, or a path of this machine."""
     if isinstance(address, Place):
@@ -351,6 +372,14 @@ def listed(place: Where) -> list[tuple[Where, bool]]:
 def is_plain_file(place: Where) -> bool:
     """Whether what was listed in a folder is a file, and no link that leads nowhere or pipe; a store has none."""
     return isinstance(place, Place) or place.is_file()
+
+
+def check_there(place: Where) -> None:
+    """Refuse to read what is not there, and what may have no end."""
+    if not place.exists():
+        raise InvalidData(f"there is no file {place.name!r}. Check the path.")
+    if isinstance(place, Path) and not (place.is_file() or place.is_dir()):
+        raise InvalidData(f"{place.name!r} is a device or a pipe, which may have no end. Save the data in a file.")
 
 
 @contextmanager

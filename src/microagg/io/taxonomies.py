@@ -1,23 +1,24 @@
 """Taxonomies: trees whose leaves are the categories of a column."""
 
 import csv
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from microagg.checks import MOST_OF_A_TABLE, text_of_file
 from microagg.errors import InvalidData, InvalidParameter
 
 
 def read_taxonomy(path: Any, name: Any) -> dict[str, tuple[str, ...]]:
     """Read a taxonomy: each line a value, its ancestor, that one's ancestor, and so on."""
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            sample = file.readline()
-            file.seek(0)
-            rows = [row for row in csv.reader(file, delimiter=";" if ";" in sample else ",") if row]
-    except (OSError, UnicodeDecodeError):
+        text = text_of_file(Path(path), MOST_OF_A_TABLE, parameter="taxonomy", columns=(name,))
+        delimiter = ";" if ";" in text.partition("\n")[0] else ","
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    except (OSError, UnicodeDecodeError, csv.Error):
         raise InvalidParameter(
             f"the taxonomy of column {name!r} cannot be read. Check the path; it must be text in UTF-8.",
             parameter="taxonomy",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from microagg._kernels.alike import digests_of, digests_of_sets
 from microagg.equivalence import distinct_of, first_of_each, split_classes
 from microagg.errors import InvalidData
+from microagg.evaluate.rebuilding import RebuiltUnits
 from microagg.io import frames
 from microagg.judgement.bins import SMALL_CELL
 from microagg.judgement.names import shown
@@ -68,7 +70,15 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
         once=() if once is None else tuple(map(shown, once.columns)),
         loss_by_row=None if once is None else once.loss_by_row,
         loss_once=None if once is None else once.loss,
+        rebuilt=None if public else _rebuilt(release),
+        joined=0 if public else release.spellings_joined,
     )
+
+
+def _rebuilt(release: "Release[Any]") -> RebuiltUnits | None:
+    """Count the units that come together again; names as they may be displayed."""
+    found = release.rebuilt
+    return found and replace(found, by_column={shown(name): units for name, units in found.by_column.items()})
 
 
 def _merged(release: "Release[Any]") -> tuple[int, float] | None:

@@ -7,6 +7,7 @@ from dataclasses import field
 from microagg.evaluate.columns import ColumnChange as ColumnChange
 from microagg.evaluate.criterion import Criterion as Criterion
 from microagg.evaluate.diversity import Goal as Goal
+from microagg.evaluate.rebuilding import RebuiltUnits as RebuiltUnits
 from microagg.evaluate.weights import Telling as Telling
 from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
@@ -40,6 +41,8 @@ class UnitFacts:
     once: tuple[str, ...] = ()  # columns that are masked once for each unit; none in public
     loss_by_row: float | None = None  # in percent, if they were not; None in public
     loss_once: float | None = None
+    rebuilt: RebuiltUnits | None = None  # by columns released unchanged; None in public, and where that is not counted
+    joined: int = 0  # spellings that were taken for the same unit as another; 0 in public
 
 
 @frozen()

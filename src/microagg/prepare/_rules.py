@@ -2,6 +2,7 @@
 
 import csv
 import datetime as dt
+import io
 import itertools
 import math
 import os
@@ -14,7 +15,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from microagg.checks import EXACT_INTEGERS, nearest, shown_name
+from microagg.checks import EXACT_INTEGERS, MOST_OF_A_TABLE, nearest, shown_name, text_of_file
 from microagg.errors import InvalidParameter, a_type
 from microagg.frozen import frozen
 from microagg.readonly import ReadOnly
@@ -302,8 +303,8 @@ def _category(name: Any, value: Any) -> str:
 def _read_table(name: Any, path: Path) -> dict[str, list[str]]:
     """Read a table of categories: a row for each value, with the heads old and new."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.reader(file))
+        text = text_of_file(path, MOST_OF_A_TABLE, parameter="recode", columns=(name,))
+        rows = list(csv.reader(io.StringIO(text, newline="")))
     except (OSError, UnicodeDecodeError, csv.Error):
         refuse(name, f"the table {path.name!r} cannot be read. Name a text file in UTF-8, with commas.")
     if not rows or [head.strip() for head in rows[0]] != ["old", "new"]:

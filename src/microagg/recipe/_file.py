@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import Any
 
 from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter, a_type
+from microagg.io.databases import check_in_recipe, in_recipes
 from microagg.io.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
-from microagg.recipe._lines import Comments, Place, comments_of, not_toml, present
+from microagg.recipe._limits import MOST_TABLES, content_of, text_within
+from microagg.recipe._lines import Comments, Place, comments_of, present
 from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
 from microagg.recipe._recipe import Recipe
 from microagg.recipe._tables import K_OF_UNITS, PARTS, K, OneTable, Origin, bracketed, options_of
@@ -24,7 +25,6 @@ _TITLE = (
     "If the role of a column was guessed, the reason is beside its name.",
 )
 _MADE_FOR = "Made for "
-TOO_DEEP = "has hundreds of lists or tables inside each other. Write it again: no choice needs more than three."
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _LEFT_OUT = {
     ("select",): "No [select]: all masked columns form the groups.",
@@ -56,7 +56,7 @@ def read(path: Path) -> Recipe:
 def text_in(path: Path) -> str:
     """Return the text of a recipe's file."""
     try:
-        return path.read_text("utf-8-sig")
+        return text_within(path)
     except UnicodeDecodeError:
         raise InvalidParameter(f"{path.name!r} is not text in UTF-8. Save it as UTF-8.", parameter="recipe") from None
     except OSError:
@@ -68,17 +68,7 @@ def text_in(path: Path) -> str:
 def parse(text: str, name: str) -> Recipe:
     """Read a recipe from its text, or say in which line it errs; candidates below it are not looked at."""
     text = present(text)
-    try:
-        return _parsed(text, name)
-    except RecursionError:
-        raise InvalidParameter(f"{name} {TOO_DEEP}", parameter="recipe") from None
-
-
-def _parsed(text: str, name: str) -> Recipe:
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(name, error, "recipe") from None
+    content = content_of(text, name, "recipe")
     origin = Origin(name, text, content)
     profile = _profile_in(origin, content.pop(_PROFILE, None))
     for table, keys in content.items():
@@ -92,6 +82,7 @@ def _parsed(text: str, name: str) -> Recipe:
         raise InvalidParameter(f"{name} has no k. Add a line such as: k = 5", parameter="k")
     _check_kind(origin, ("k",), content["k"], K)
     recipe = _blamed(origin, ("k",), lambda: Recipe(content["k"]))
+    _check_addresses(origin)
     parts = {PARTS[table][0]: _part(origin, table, keys) for table, keys in content.items() if table != "k"}
     made = Recipe(recipe.k, comments=comments_of(text), origin=origin, profile=profile)
     # Part by part, so that what does not go together is blamed on the one that came in last.
@@ -99,6 +90,17 @@ def _parsed(text: str, name: str) -> Recipe:
         with_part = {**{name: getattr(made, name) for name in parts}, part: value}
         made = _together(origin, made, with_part)
     return made
+
+
+def _check_addresses(origin: Origin) -> None:
+    """Refuse addresses by which a recipe that comes from somebody else would send them a secret."""
+    said = {table: origin.tables.get(table, {}) for table in ("join", "taxonomy", "recode")}
+    named = [("join", "households", said["join"].get("households"))]
+    named += [("taxonomy", column, tree) for column, tree in said["taxonomy"].items()]
+    named += [("recode", column, rule.get("join")) for column, rule in said["recode"].items() if isinstance(rule, dict)]
+    for table, key, address in named:
+        if isinstance(address, str):
+            _blamed(origin, (table, key), lambda address=address: check_in_recipe(address))
 
 
 def _profile_in(origin: Origin, said: Any) -> Profile | None:
@@ -142,16 +144,12 @@ def tables_in(path: Path, table: str) -> Any:
     """Return what the tables of a list say that a TOML file holds, or a recipe, which is one."""
     name, keyword = path.name, next(iter(choices_of(PARTS[table][1]).values())).keyword
     try:
-        text = path.read_text("utf-8-sig")
-        content = tomllib.loads(text)
+        text = text_within(path)
     except (OSError, UnicodeDecodeError):
         raise InvalidParameter(
             f"{name!r} cannot be read. Name a TOML file that holds [[{table}]].", parameter=keyword
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(name, error, keyword) from None
-    except RecursionError:
-        raise InvalidParameter(f"{name} {TOO_DEEP}", parameter=keyword) from None
+    content = content_of(text, name, keyword)
     found = content.get(table)
     if not found or not _is_list_of_tables(found):
         raise InvalidParameter(f"{name!r} holds no [[{table}]]. Write one for each.", parameter=keyword)
@@ -166,6 +164,10 @@ def _listed_part(origin: Origin, table: str, tables: list[dict[str, Any]]) -> Pa
     """Make a part of what a list of tables says."""
     kind = PARTS[table][1]
     (name, choice), *_ = choices_of(kind).items()
+    if len(tables) > MOST_TABLES:
+        raise origin.fault(
+            (table,), f"there are {len(tables)} tables [[{table}]], and at most {MOST_TABLES} are possible."
+        )
     for number, said in enumerate(tables, 1):
         try:
             choice.checked([said])
@@ -347,6 +349,8 @@ def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
     if type(part).by_column is not None:
         said = dict(said[type(part).by_column])
     said = {key: value for key, value in said.items() if not isinstance(value, Mapping) or value}
+    if said.get("households") is not None:
+        said["households"] = in_recipes(said["households"])
     if table == "roles":
         said = {role: named for role, named in said.items() if named != () or role == "quasi"}
     for key, value in said.items():

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -19,7 +20,7 @@ Of a list of tables, the table's number comes after its name: ("analysis", "1"),
 CANDIDATES = re.compile(r"^[ \t]*\[\[[ \t]*candidates[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
 """The line that each candidate begins with, below the present choices (`microagg.recipe.candidates`)."""
 
-_STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
+STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
 
 _TOKEN = re.compile(r'''"""|'{3}|"(?:\\.|[^"\\])*"|'[^']*'|\#|[][{}]''')
 _ENDS = {'"""': re.compile(r'(?:\\.|(?!"""|\\).)*"{3,5}'), "'''": re.compile(r"(?:(?!''').)*'{3,5}")}
@@ -125,7 +126,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
     pending: list[str] = []
     title: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
-    depth, within = 0, ""
+    depth, within, heads = 0, "", Counter[Place]()
     for number, line in enumerate(text.split("\n"), 1):
         remark = _comment(line)
         if not pending and (not line.strip() or line.lstrip().startswith("#")):
@@ -135,7 +136,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
                 title, over = title + over, ()
             continue
         pending.append(line)
-        depth, within = _follow(line, depth, within)
+        depth, within, _ = follow(line, depth, within)
         if depth > 0 or within:
             continue  # a list goes on, or a text
         try:
@@ -144,7 +145,7 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
             continue
         first = number - len(pending) + 1
         if pending[0].lstrip().startswith("["):
-            at = table = _headed(next(_leaves(content)), pending[0], [one.at for one in found])
+            at = table = _headed(next(_leaves(content)), pending[0], heads)
             places: tuple[Place, ...] = (table,)
         else:
             places = tuple((*table, *leaf) for leaf in _leaves(content))
@@ -154,33 +155,35 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
     return found, title, over
 
 
-def _follow(line: str, depth: int, within: str) -> tuple[int, str]:
-    """Return after a line how many brackets are open, and the quotes of a text of many lines that goes on.
+def follow(line: str, depth: int, within: str) -> tuple[int, str, int]:
+    """Return after a line how many brackets are open, the quotes of a text that goes on, and the most open brackets.
 
     To parse whatever has come so far, line by line, would take its time for a long list.
     """
-    place = 0
+    place, deepest = 0, depth
     while True:
         if within:
             end = _ENDS[within].match(line, place)
             if end is None:
-                return depth, within
+                return depth, within, deepest
             place, within = end.end(), ""
         found = _TOKEN.search(line, place)
         if found is None or found[0].startswith("#"):
-            return depth, within
+            return depth, within, deepest
         place = found.end()
         if found[0] in _ENDS:
             within = found[0]
         elif found[0] in "[]{}":
             depth += 1 if found[0] in "[{" else -1
+            deepest = max(deepest, depth)
 
 
-def _headed(name: Place, line: str, before: list[Place]) -> Place:
-    """Return the place of a table: its name, and of a list of tables its number as well."""
+def _headed(name: Place, line: str, heads: Counter[Place]) -> Place:
+    """Return the place of a table: its name, and of a list of tables its number as well; `heads` counts these."""
     if not line.lstrip().startswith("[["):
         return name
-    return (*name, str(1 + sum(len(at) == len(name) + 1 and at[:-1] == name for at in before)))
+    heads[name] += 1
+    return (*name, str(heads[name]))
 
 
 def _leaves(content: Mapping[str, Any]) -> Iterator[Place]:
@@ -192,13 +195,13 @@ def _leaves(content: Mapping[str, Any]) -> Iterator[Place]:
 
 
 def _comment(line: str) -> str | None:
-    remarks = [one[1] for one in _STRING_OR_COMMENT.finditer(line) if one[1]]
+    remarks = [one[1] for one in STRING_OR_COMMENT.finditer(line) if one[1]]
     return remarks[0].removeprefix("#").strip() if remarks else None
 
 
 def _strings(line: str) -> list[str]:
     found = []
-    for written in (one[0] for one in _STRING_OR_COMMENT.finditer(line) if not one[1]):
+    for written in (one[0] for one in STRING_OR_COMMENT.finditer(line) if not one[1]):
         with suppress(tomllib.TOMLDecodeError):  # a part of a string of many lines
             found.append(tomllib.loads(f"x = {written}")["x"])
     return found

@@ -27,8 +27,9 @@ from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
 from microagg.frozen import frozen
 from microagg.io.files import whole_file
-from microagg.recipe._file import TOO_DEEP, parse, text_in, text_of, toml, toml_key
-from microagg.recipe._lines import CANDIDATES, not_toml
+from microagg.recipe._file import parse, text_in, text_of, toml, toml_key
+from microagg.recipe._limits import content_of
+from microagg.recipe._lines import CANDIDATES
 from microagg.recipe._recipe import Recipe
 
 _ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS continues with all of them"
@@ -50,12 +51,7 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
     """Read the present choices of a file, and the candidates below them, or say in which line it errs."""
     text = text_in(path)
     recipe = parse(text, path.name)
-    try:
-        listed = tomllib.loads(text).get("candidates", [])
-    except tomllib.TOMLDecodeError as error:
-        raise not_toml(path.name, error, "recipe") from None
-    except RecursionError:
-        raise InvalidParameter(f"{path.name} {TOO_DEEP}", parameter="recipe") from None
+    listed = content_of(text, path.name, "recipe").get("candidates", [])
     starts = [found.start() for found in CANDIDATES.finditer(text)]
     if len(starts) != len(listed):
         raise InvalidParameter(

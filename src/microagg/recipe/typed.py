@@ -35,7 +35,7 @@ def value_of(choice: Choice, given: Any) -> Any:
     if choice.kind == LISTED:
         return tables_in(Path(given), choices()[choice.keyword][0])
     if choice.kind == WORD_OR_WHOLE and choice.words:  # where any word will do, as that of a column, 2020 may be one
-        return int(given) if given.isdecimal() else given
+        return _number_or_word(given) if given.isdecimal() else given
     if takes_names(choice) and given not in choice.words:
         return listed(given)
     if choice.kind in TABLES and given not in choice.words:

@@ -94,8 +94,8 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )
         remedy = "Name that column as the unit. Every group then holds k different units."
         found.append(Finding("look", "units", f"{words} {own}{remedy}", words))
-    found += _merged(run, groups) + _one_unit(run, groups) + _lone_amounts(alone)
-    found += _rare(groups, alone) + _own_medians(groups, alone)
+    found += _rebuilt(run, groups) + _joined(groups) + _merged(run, groups) + _one_unit(run, groups)
+    found += _lone_amounts(alone) + _rare(groups, alone) + _own_medians(groups, alone)
     if alone.by_all and run.names(Role.QUASI) and alone.by_column:
         found.append(_alone_by_all(run, groups, alone))
     if _more_together(alone):
@@ -113,6 +113,60 @@ def _alone(judgement: Judgement) -> list[Finding]:
         )  # fmt: skip
     others = [one for one in by_column(run, groups, alone) if one[1] is not Role.WEIGHT]  # weights have their own
     return found + _alone_by_column(others)
+
+
+def _rebuilt(run: Run, groups: Groups) -> list[Finding]:
+    """Return how many units come together again by what is released unchanged, or that this is not known."""
+    units = groups.units
+    if units is None or units.whole or not run.unchanged:
+        return []
+    if units.rebuilt is None:
+        text = (
+            "How many units can be put together again by columns that are released unchanged was not counted: only "
+            "a sample of the groups is judged, and these do not hold whole units. Mask the file in memory to count it."
+        )
+        return [Finding("note", "units rebuilt", text, text)]
+    if not units.rebuilt.units:
+        return []
+    words = rebuilt_words(groups)
+    columns = sorted(units.rebuilt.by_column.items(), key=lambda one: -one[1])
+    by = [f"{quoted(name)} ({counted(number, 'unit')})" for name, number in columns]
+    alone = f" These columns do that by themselves: {first_of(by)}." if by else ""
+    why = (
+        f"They share a combination of unchanged values that fewer than {groups.promised} units have. Whoever sees the "
+        f"file knows that these rows are one unit, and an intruder who knows all rows of a unit can find it more "
+        f"often than in one case in {groups.promised}.{alone}"
+    )
+    remedy = (
+        "Mask or drop these columns, recode them, release weights by group, or protect whole units (unit release "
+        "pseudonym)."
+    )
+    return [Finding("look", "units rebuilt", f"{words[0].upper()}{words[1:]}. {why} {remedy}", f"{words}.")]
+
+
+def rebuilt_words(groups: Groups) -> str:
+    """Return how many units come together again."""
+    assert groups.units is not None
+    assert groups.units.rebuilt is not None
+    found = groups.units.rebuilt
+    return (
+        f"the rows of {count(found.units)} of {counted(found.of, 'unit')} with several rows ({percent(found.percent)}) "
+        f"can be put together again by columns that are released unchanged"
+    )
+
+
+def _joined(groups: Groups) -> list[Finding]:
+    """Return that units are spelt in several ways, and were joined."""
+    if groups.units is None or not groups.units.joined:
+        return []
+    spellings = counted(groups.units.joined, "spelling")
+    were = "was" if groups.units.joined == 1 else "were"
+    words = f"{spellings} of units in {quoted(groups.units.named or '')} {were} taken for the same unit as another"
+    why = (
+        "They differ only in spaces, capital letters, zeros of numbers or the way in which accents are stored. If two "
+        "units were joined that are not one, nobody is protected less. Write each unit in one way in the file."
+    )
+    return [Finding("look", "unit spellings", f"{words} spelling. {why}", f"{words} spelling.")]
 
 
 def _merged(run: Run, groups: Groups) -> list[Finding]:

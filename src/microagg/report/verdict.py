@@ -14,6 +14,7 @@ from microagg.report.findings import (
     findings,
     guessed_closely,
     merged_words,
+    rebuilt_words,
     strata_words,
 )
 from microagg.report.parts import Fact, State, Verdict, WrittenFacts
@@ -111,6 +112,7 @@ def _state(judgement: Judgement) -> State:
         or values.left_out_share(judgement)
         or any(one.state == "look" for one in results.findings(judgement.results))
         or (judgement.groups.units is not None and judgement.groups.units.merged)
+        or _are_rebuilt(judgement.groups)
     )
     return (
         "look"
@@ -134,6 +136,9 @@ def _not_covered(judgement: Judgement) -> list[str]:
     if few and not alone:
         few[0] = f"But {few[0]}"
     found = [alone, *weights.headline(judgement), *few]
+    if _are_rebuilt(judgement.groups):
+        words = rebuilt_words(judgement.groups)
+        found.append(f"{words[0].upper()}{words[1:]}.")
     if words := constant_words(judgement.risk):
         found.append(f"{words[0].upper()}{words[1:]}.")
     if judgement.groups.units is not None and judgement.groups.units.merged:
@@ -301,7 +306,7 @@ def _intruder(judgement: Judgement) -> str:
         return (
             f"An intruder who knows the masked columns of a person finds {_fitting(groups)} that fit equally well, and "
             f"learns what these records have in common. Columns released unchanged may still show which record is the "
-            f"right one."
+            f"right one{_or_units(judgement)}."
         )
     full, group = (judgement.measures[name].value for name in ("full keys", "full group"))
     bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
@@ -324,6 +329,17 @@ def _intruder(judgement: Judgement) -> str:
             f"ones: {CLOSELY}.",
         ]
     )
+
+
+def _are_rebuilt(groups: Groups) -> bool:
+    """Return whether the rows of some units can be put together again."""
+    return groups.units is not None and groups.units.rebuilt is not None and groups.units.rebuilt.units > 0
+
+
+def _or_units(judgement: Judgement) -> str:
+    """Return, in public, that rows of a unit may be recognised as such; whether they can be is not said."""
+    units = judgement.groups.units
+    return ", and which records belong to one unit" if units and not units.whole and judgement.run.unchanged else ""
 
 
 def _fitting(groups: Groups) -> str:

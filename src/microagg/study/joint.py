@@ -86,7 +86,7 @@ def joint_disclosure(
     named = None if columns is None else known_names(columns, list(before.columns), "columns")
     labels, agree, seen = [], [], []
     numbers = list(before.columns) if named is None else named
-    units = None if unit is None else frames.category_codes(before, known_names([unit], list(before.columns), "unit"))
+    units = None if unit is None else frames.unit_codes(before, *known_names([unit], list(before.columns), "unit"))
     for number, (release, order) in enumerate(zip(releases, orders, strict=True)):
         after = frames.open_frame(release)
         if before.shape[0] == 0 or after.shape[0] != before.shape[0]:

@@ -9,7 +9,6 @@ from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of, with_declared_codes
 from microagg.schema import Role
 from microagg.study.inspection import Inspection
-from microagg.units import Units
 
 MOST_MOVED = 0.05
 """The share of the records that may have to move: beyond, to be missing may better be one more value."""
@@ -33,7 +32,7 @@ def rows_to_move(source: Source, recipe: Recipe) -> int:
         table, _ = open_table(frame, asked_of(said, names, source.labels))
         strata = frames.category_codes(frame, recipe.roles.of(Role.STRATUM.value))
         unit = recipe.roles.of(Role.UNIT.value)
-        units = Units(frames.category_codes(frame, unit), recipe.units.share == "limited") if unit else None
+        units = frames.units_of(frame, unit[0], recipe.units.share == "limited") if unit else None
         by_value = recipe.refine.effort is not None
         return find_patterns(table, strata, recipe.k, units, by_value=by_value).n_moved
     except MicroaggError:

@@ -30,7 +30,7 @@ def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[st
     found: dict[str, Guess] = {}
     categories = {name: frames.category_codes(frame, [name]) for name in nominal}
     unit = recipe.roles.of("unit")
-    units = frames.category_codes(frame, unit) if unit and unit[0] in frame.columns else None
+    units = frames.unit_codes(frame, unit[0]) if unit and unit[0] in frame.columns else None
     for name in recipe.roles.of("weight"):
         try:
             values = checked_weights(frame.get_column(name), name)

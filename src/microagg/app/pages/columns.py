@@ -204,7 +204,7 @@ async def load(request: Request, session: Session) -> Response:
     try:
         if not place:
             raise InvalidParameter("no recipe is named. Choose one, or type its path.", parameter="recipe")
-        recipe, saved = read_candidates(session.folder / Path(place).expanduser())
+        recipe, saved = read_candidates(session.place(place))
         for one in (recipe, *(candidate.recipe for candidate in saved)):
             one.check_columns(session.columns)
     except MicroaggError as error:

@@ -6,10 +6,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from microagg.app.answers import back, form_of, rendered
+from microagg.app.answers import back, form_of, number_in, rendered
 from microagg.app.leaving import free_name
 from microagg.app.session import OUTPUT, Session
-from microagg.app.words import said_of_name
+from microagg.app.words import said, said_of_name
 from microagg.app.worker import READ, Job
 from microagg.errors import MicroaggError
 from microagg.frozen import frozen
@@ -107,13 +107,16 @@ async def read(request: Request, session: Session) -> Response:
     picked = posted.get("file", [""])[-1]
     typed = posted.get("path", [""])[-1].strip()
     if picked.isdecimal():
-        listed = files_in(session.folder)
-        typed = listed[int(picked)].name if int(picked) < len(listed) else ""
+        listed, number = files_in(session.folder), number_in(posted, "file")
+        typed = listed[number].name if 0 <= number < len(listed) else ""
     if not typed:
         return _shown(session, 422, wrong="Choose a file, or type its path.")
     if "://" in typed:  # with a password, perhaps, which belongs in no form
         return _shown(session, 422, wrong="To open a database, start microagg with its address: microagg app ADDRESS.")
-    path = session.folder / Path(typed).expanduser()
+    try:
+        path = session.place(typed)
+    except MicroaggError as error:
+        return _shown(session, 422, wrong=said(error).text)
     if not path.exists():
         return _shown(session, 422, path=typed, wrong="There is no such file. Check the path.")
     session.open(str(path), **_read_as(posted))
@@ -127,7 +130,7 @@ async def recipe(request: Request, session: Session) -> Response:
         return back("/open")
     place = posted.get("place", [""])[-1].strip() or free_name(session.folder)
     try:
-        path = session.folder / Path(place).expanduser()
+        path = session.place(place)
         session.beyond.written = session.beyond.recipe.write(path, made_for=Path(session.beyond.address).name)
     except (MicroaggError, OSError) as error:
         return _shown(session, 422, wrong=said_of_name(error))

@@ -12,7 +12,7 @@ from microagg.app.edits import change_words, recipe_line
 from microagg.app.forms import Table, Wrong, changed_by, table_of
 from microagg.app.releasing import Chosen, Prepared, tick_of
 from microagg.app.remedies import seen_at
-from microagg.app.session import AT_ONCE, Session
+from microagg.app.session import AT_ONCE, OUTPUT, Session
 from microagg.app.values import Posted
 from microagg.app.words import said
 from microagg.app.worker import EXPORT, PREPARE
@@ -67,7 +67,7 @@ def folder_of(session: Session) -> Path:
     text = session.releasing.draft.folder.strip()
     if not text:
         raise InvalidParameter("no folder is named. Name one to write to.", parameter="output")
-    return session.folder / Path(text).expanduser()
+    return session.place(text)
 
 
 def _prepare_if_quick(session: Session, chosen: Chosen) -> None:
@@ -95,7 +95,10 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
     address, draft = session.opened.address, session.releasing.draft
     reason = draft.reason if session.releasing.others(chosen, _file(session)) else ""
     recipe = remarked(prepared.recipe, session, chosen, reason)
-    folder = session.folder / Path(draft.folder.strip() or "out").expanduser()
+    try:
+        folder = folder_of(session)
+    except InvalidParameter:  # which the page says at its field
+        folder = session.folder / OUTPUT
     return {
         "recipe": recipe.text(session.opened.source.name),
         "command": again.command(
