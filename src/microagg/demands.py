@@ -64,20 +64,14 @@ def both_demands(one: Demand | None, other: Demand | None) -> Demand | None:
     return Demand((*one.columns, *other.columns), (*one.limits, *other.limits))
 
 
-def check_weighing(
-    light: int, n_groups: int, k: int, *, of_units: bool, what: str = "groups", once: bool = False
-) -> None:
-    """Refuse groups, or strata, in which fewer than k records, or units, weigh something.
-
-    Groups of rows are merged for that, but not where columns are masked `once` a unit.
-    """
+def check_weighing(light: int, n_groups: int, k: int, *, of_units: bool, what: str = "groups") -> None:
+    """Refuse groups, or strata, in which fewer than k records, or units, weigh something."""
     if light:
         have = "has" if light == 1 else "have"
         raise InvalidData(
             f"{light} of {n_groups} {what} {have} fewer than k={k} {'units' if of_units else 'records'} with a weight "
             f"above 0, so that a weighted mean would be one of fewer. Leave out records of weight 0, merge strata, "
-            f"lower k, {setting('unit_constant', 'row') + ', ' if once else ''}or do not weight: "
-            f"{setting('weighted', False)}.",
+            f"lower k, or do not weight: {setting('weighted', False)}.",
             parameter="weighted",
         )
 

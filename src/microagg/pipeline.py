@@ -212,7 +212,7 @@ def _protected(
     enough = formed.file.weighing(k)
     if enough is not None:
         light = max(int(np.count_nonzero(enough.breach(own))) for own in np.atleast_2d(formed.places.T))
-        check_weighing(light, int(groups.max()) + 1, k, of_units=units is not None, once=formed.once is not None)
+        check_weighing(light, int(groups.max()) + 1, k, of_units=units is not None)
     check_dominance(formed.found.dominated, int(groups.max()) + 1, weighing, of_units=units is not None)
     weights = None if weighed.representing is None else weighed.representing.values
     matched = _matched(formed, masking, rule, weights)

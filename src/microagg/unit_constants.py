@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg._kernels.records import plain_records
+from microagg.demands import both_demands
 from microagg.diversity import Demand
 from microagg.equivalence import codes_of, first_of_each, rows_of
 from microagg.errors import InvalidParameter, PromiseBroken, setting
@@ -151,7 +152,8 @@ def loss_by_row(
     progress: Progress | None,
 ) -> float:
     """Return the information loss, in percent, of groups of rows that are not refined."""
-    found = groups_of_rows(file, pieces, names, replace(recipe, refine=Refine()), method, rule, n_jobs, progress)
+    plain, weighing = replace(recipe, refine=Refine()), file.weighing(recipe.k)
+    found = groups_of_rows(file, pieces, names, plain, method, rule, n_jobs, progress, weighing=weighing)
     rule = replace(rule, units=None if file.units is None else file.units.codes)
     return loss_of(file.table, found.groups, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=progress)
 
@@ -172,9 +174,11 @@ def _groups_of_so_many_units(
     assert units is not None
     of_units, of_rows = part(progress, 0, 3, 10), part(progress, 3, 10, 10)
     apart = np.zeros_like(file.strata) if differing_within(file.strata, units.codes) else file.strata
+    weighing = file.weighing(k)
+    some = None if weighing is None else ~weighing.columns[0].missing
     lacking = Patterns(apart, 0, 0)
     if recipe.masking.missing == "pattern":
-        lacking = find_patterns(table.named(once), apart, k, units, by_value=refined)
+        lacking = find_patterns(table.named(once), apart, k, units, some, by_value=refined)
     first = first_of_each(units.codes)
     others = [name for name in table.names if name not in once]
     places = _places_of_units(table, once, others, names, units, recipe.masking, n_jobs)
@@ -188,15 +192,17 @@ def _groups_of_so_many_units(
         sized = replace(recipe, k=size)
         found = groups_of_rows(whole, own, once, sized, method, rule, n_jobs, of_units, points)
         labels[large], moves = found.groups + int(pieces.max()) + 1, found.moves
-    asked = Asked(k, units, file.strata, file.demand)
+    asked = Asked(k, units, file.strata, both_demands(file.demand, weighing))
     by_unit = grow(places, numbered(codes_of(labels)), pieces, apart[first], asked)[units.codes]
     cells = codes_of(by_unit * (int(file.strata.max()) + 1) + file.strata)
     patterns = Patterns(cells, 0, 0)
     if others and recipe.masking.missing == "pattern":
-        patterns = find_patterns(table.named(others), cells, k, units, by_value=refined)
+        patterns = find_patterns(table.named(others), cells, k, units, some, by_value=refined)
     forming = _that_count(table.named(others or once), names)
     inside = file._replace(table=forming, strata=cells)
-    found = groups_of_rows(inside, patterns.pieces, forming.names, recipe, method, rule, n_jobs, of_rows)
+    found = groups_of_rows(
+        inside, patterns.pieces, forming.names, recipe, method, rule, n_jobs, of_rows, weighing=weighing
+    )
     if not others:
         found = found._replace(groups=numbered(cells))
     return GroupsOfUnits(found._replace(moves=found.moves + moves), by_unit, lacking.n_moved + patterns.n_moved)
