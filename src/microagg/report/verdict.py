@@ -133,14 +133,14 @@ def _not_covered(judgement: Judgement) -> list[str]:
         return [*found, rows] if judgement.repeats else found
     alone = _alone(judgement.run, judgement.groups, judgement.alone)
     few = [few_units_words(judgement.groups, *one) for one in judgement.alone.few_units.items()]
-    if few and not alone:
-        few[0] = f"But {few[0]}"
-    found = [alone, *weights.headline(judgement), *few]
-    if _are_rebuilt(judgement.groups):
-        words = rebuilt_words(judgement.groups)
-        found.append(f"{words[0].upper()}{words[1:]}.")
-    if words := constant_words(judgement.risk):
-        found.append(f"{words[0].upper()}{words[1:]}.")
+    about_units = [
+        rebuilt_words(judgement.groups) if _are_rebuilt(judgement.groups) else "",
+        constant_words(judgement.risk),
+    ]
+    doubts = [*few, *(f"{words}." for words in about_units if words)]
+    if doubts and not alone:
+        doubts[0] = f"But {doubts[0]}"
+    found = [alone, *weights.headline(judgement), *(_begun(words) for words in doubts)]
     if judgement.groups.units is not None and judgement.groups.units.merged:
         words = merged_words(judgement.run, judgement.groups)
         found.append(f"{words[0].upper()}{words[1:]}.")
@@ -162,6 +162,11 @@ def _not_covered(judgement: Judgement) -> list[str]:
             f"{listed(codes, 3)} {looks if len(codes) == 1 else 'look like codes and were masked as numbers'}."
         )
     return found
+
+
+def _begun(words: str) -> str:
+    """Return a sentence with its capital letter; k has none."""
+    return words if words.startswith("k ") else f"{words[0].upper()}{words[1:]}"
 
 
 def _alone(run: Run, groups: Groups, alone: Alone) -> str:
