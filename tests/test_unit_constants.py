@@ -274,3 +274,35 @@ def test_the_terminal_says_it(tmp_path, monkeypatch):
     once_each = json.loads(call(*asked, "-o", "once", "--json").stdout)
     assert once_each["masked_once"] == CONSTANT
     assert once_each["information_loss_by_row_percent"] < once_each["information_loss_once_percent"]
+
+
+@pytest.mark.parametrize("odd", [1.0, np.nan])
+def test_an_odd_cell_does_not_switch_it_off(odd):
+    frame = PANEL.astype({"parents": float})
+    frame.loc[5, "parents"] += odd
+    release = ma.protect(frame, k=3, **ROLES)
+    assert "parents" in release.once.columns
+    assert release.data.assign(unit=frame["person"]).groupby("unit")["parents"].nunique(dropna=False).max() == 1
+    by_row = ma.protect(frame, k=3, unit_constant="row", **ROLES)
+    assert "parents" in by_row.risk.constants.columns
+    assert by_row.risk.constants.percent > 90
+
+
+def test_what_is_masked_once_brings_units_together_with_what_is_unchanged():
+    frame = PANEL.assign(origin=PANEL["person"] % 10)
+    roles = {**ROLES, "confidential": ["origin"]}
+    by_row, masked_once = (ma.protect(frame, k=4, unit_constant=how, **roles) for how in ("row", "once"))
+    assert masked_once.rebuilt.units > 0.9 * masked_once.rebuilt.of > 0
+    shown = masked_once.data.assign(unit=frame["person"]).groupby([*CONSTANT, "origin"])["unit"].nunique()
+    assert masked_once.rebuilt.units == shown[shown < 4].sum()
+    assert by_row.rebuilt.units < masked_once.rebuilt.units
+
+
+def test_assess_warns_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PANEL.to_csv("panel.csv", index=False)
+    asked = ["mask", "panel.csv", "-k", 3, "--unit", "person", "--quasi", ",".join(ROLES["quasi"]), "--rest", "drop"]
+    call(*asked, "--unit-constant", "row", "-o", "out")
+    words = ["assess", "panel.csv", "out/release/panel_masked.csv", "--recipe", "out/internal/recipe.toml", "--json"]
+    found = json.loads(call(*words).stdout)
+    assert any("can be computed from" in text for text in found["warnings"])

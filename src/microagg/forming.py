@@ -242,6 +242,7 @@ def _of_whole_units(
         formed.n_blocks,
         formed.moves,
         layout=layout,
+        constant=recipe.units.constant,
     )
 
 

@@ -578,17 +578,17 @@ class Release(Generic[IntoDataFrameT]):
 
     @cached_property
     def rebuilt(self) -> RebuiltUnits | None:
-        """The units whose rows come together again by columns that are released unchanged.
+        """The units whose rows come together again by released columns that are constant in them.
 
-        None where no unit is named, or its number is released, or only some of the groups are held: units are then not
-        whole.
+        Those are columns that are released unchanged, weights, and columns that are masked once a unit. None where no
+        unit is named, or its number is released, or only some of the groups are held: units are then not whole.
         """
         if self._units is None or self._units.slots is not None or self.whole is not None:
             return None
         roles, frame = self.recipe.roles, frames.open_frame(self.data)
-        weights = () if self.recipe.weights_by_group else roles.of(Role.WEIGHT.value)
+        once = () if self.once is None else self.once.columns
         codes = {}
-        for name in (*roles.strata, *weights, *roles.keep, *roles.confidential):
+        for name in (*roles.strata, *roles.of(Role.WEIGHT.value), *roles.keep, *roles.confidential, *once):
             with suppress(InvalidData):  # lists and mixed types cannot be counted
                 codes[name] = frames.category_codes(frame, [name])
         return rebuilt_units(codes, self._units.codes, self.recipe.k)
@@ -607,6 +607,8 @@ class Release(Generic[IntoDataFrameT]):
         grouped = f"; grouped on {', '.join(map(shown, self.selection.columns))}" if self.selection else ""
         left_out = f"; {self.n_dropped} records left out" if self.n_dropped else ""
         left_out += "; index dropped" if self.index_dropped else ""
+        if self.once is not None:
+            left_out += f"; {len(self.once.columns)} columns masked once a unit"
         left_out += f"; {self.spellings_joined} spellings of units joined" if self.spellings_joined else ""
         units = "" if self.recipe.roles.unit is None else " units"
         kept = "" if self.diversity is None else f"\nConfidential columns: {demand_words(self.diversity)}"

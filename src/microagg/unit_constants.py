@@ -23,7 +23,7 @@ from microagg.kinds import Number, Rule
 from microagg.partition import groups_each_column
 from microagg.prepare.embedding import Points, embed
 from microagg.prepare.patterns import Patterns, find_patterns
-from microagg.prepare.wide import columns_alike_within, differing_within
+from microagg.prepare.wide import differing_within, is_constant_within
 from microagg.progress import Progress, part, stage
 from microagg.recipe import Masking, Recipe, Refine
 from microagg.row_groups import File, GroupsOfRows, groups_of_rows, loss_of, numbered
@@ -47,12 +47,12 @@ def settled_constant(said: str, rows: int, units: int, columns: Iterable[Coded])
 
 
 def constant_columns(file: File) -> list[Any]:
-    """Return the columns with one value for all rows of a unit; none where no unit has two rows: then all are so."""
+    """Return the columns with one value for all rows of nearly all units; none where no unit has two rows."""
     assert file.units is not None
     if file.units.n_units == file.units.codes.size:
         return []
-    differing = columns_alike_within(file.table, file.units.codes)
-    return [name for name in file.table.names if not differing[name]]
+    codes = file.units.codes
+    return [one.name for one in file.table if is_constant_within(codes_of(one.cells.classes), codes)]
 
 
 def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:

@@ -118,9 +118,11 @@ def test_borders_cost_less_than_where_blocks_are_refined_alone(tmp_path, monkeyp
 def test_every_kind_of_column_comes_out_of_a_cluster_as_from_disk(tmp_path, cluster, way):
     """Ties across a cut are parted by row there, and by value in memory."""
     table = with_units(1000, 3) if way == "units" else weighted(mixed(1000, 3), 3)
-    options = {"units": {"unit": "unit"}, "weights": WAYS[min(WAYS)], "drawn": {"nominal": "draw", "nominal_seed": 5}}[
-        way
-    ]
+    options = {
+        "units": {"unit": "unit", "unit_constant": "row"},
+        "weights": WAYS[min(WAYS)],
+        "drawn": {"nominal": "draw", "nominal_seed": 5},
+    }[way]
     pq.write_table(table, tmp_path / "in.parquet", row_group_size=130)
     choices = {"refine": 4000, "max_block": 80, "missing": "state", **CHOICES, **ROLES, **options}
     found = compare(tmp_path / "in.parquet", tmp_path, cluster, 4, partitions=5, **choices)

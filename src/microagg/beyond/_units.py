@@ -130,7 +130,7 @@ def _with_settled_constant(plan: Plan, held: Held) -> Plan:
     if settled_constant(plan.recipe.units.constant, rows, units, plan.columns) == "once":
         raise InvalidParameter(
             f"a unit has {rows / units:.1f} rows on average, so that means of many groups may disclose a value that "
-            f"all its rows have in common. In files larger than memory this is neither prevented nor measured. "
+            f"all its rows have in common. In files larger than memory this is not prevented. "
             f"Accept it ({setting('unit_constant', 'row')}), or mask in memory.",
             parameter="unit_constant",
         )

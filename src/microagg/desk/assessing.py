@@ -27,6 +27,7 @@ from microagg.prepare.recoding import Recoding
 from microagg.progress import Progress
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import with_declared_codes
+from microagg.report.findings import SOLVED
 from microagg.report.text import shown
 from microagg.results import checked_analyses, utility
 from microagg.schema import Role
@@ -141,7 +142,7 @@ def assess(
         progress=progress,
     )
     score = scoring_index(loss.overall[1], risk.g_dr)
-    warnings = [*broken_words(demanded), *_warnings(pair, recipe, names, within)]
+    warnings = [*broken_words(demanded), *_disclosed(risk), *_warnings(pair, recipe, names, within)]
     return Assessed(names, within, loss, risk, score, warnings, demanded, results, files.left_out)
 
 
@@ -246,6 +247,18 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
 def _declared_unchanged(recipe: Recipe) -> list[str]:
     unchanged = [name for role in AS_IT_IS for name in recipe.roles.of(role.value)]
     return [name for name in unchanged if name not in recipe.weights_by_group]
+
+
+def _disclosed(risk: DisclosureRisk) -> list[str]:
+    """Say that means disclose values of units, where they do so of more than a few."""
+    found = risk.constants
+    if found is None or found.percent is None or found.percent <= 100.0 * SOLVED:
+        return []
+    return [
+        f"for {found.percent:.1f} % of the units, a value of {', '.join(map(str, found.columns))} can be computed from "
+        "the means of the groups that their rows are in. To mask such columns once for each unit: "
+        f"{setting('unit_constant', 'once')}"
+    ]
 
 
 def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:

@@ -16,7 +16,7 @@ from microagg.equivalence import codes_of
 from microagg.evaluate.joint import TooManyUnknowns, solved_unknowns
 from microagg.frozen import frozen
 from microagg.kinds import Number
-from microagg.prepare.wide import differing_within
+from microagg.prepare.wide import differing_within, is_constant_within
 from microagg.progress import Progress, stage
 from microagg.rounding import Steps
 from microagg.table import Coded, Table
@@ -35,7 +35,8 @@ class UnitConstants:
     Attributes
     ----------
     columns : tuple
-        The masked columns of numbers or dates that have one value for all rows of a unit.
+        The masked columns of numbers or dates that have one value for all rows of a unit, in 95 % of the units at
+        least.
     n_units : int
     solved : int or None
         Units whose value in one of these columns follows, by an intruder who knows which rows are in which group. None
@@ -80,7 +81,11 @@ def measure_constants(
     `units` (n,) are numbered from 0. With `weights` (n,) means may be weighted: whichever fits better is taken.
     """
     n_units = int(units.max()) + 1
-    constant = [column for column in original if isinstance(column.kind, Number) and _is_shared(column, units)]
+    constant = [
+        column
+        for column in original
+        if isinstance(column.kind, Number) and is_constant_within(codes_of(column.cells.classes), units)
+    ]
     constant = constant if n_units < units.size else []
     names = tuple(column.name for column in constant)
     solved, converged, known = np.zeros(n_units, dtype=bool), True, dict[bytes, NDArray[np.bool_]]()
@@ -95,6 +100,10 @@ def measure_constants(
             converged &= ended
         solved |= known[key]
     return UnitConstants(names, n_units, int(np.count_nonzero(solved)), converged)
+
+
+def _is_constant(column: Coded, units: Labels) -> bool:
+    return is_constant_within(codes_of(column.cells.classes), units)
 
 
 def _is_shared(column: Coded, units: Labels) -> bool:

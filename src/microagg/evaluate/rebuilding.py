@@ -1,4 +1,4 @@
-"""Units whose rows come together again by what is released unchanged, though the numbers of units are not released."""
+"""Units whose rows come together again by columns that are constant in them, though their numbers are not released."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class RebuiltUnits(ReadOnly):
     Attributes
     ----------
     units : int
-        Units of two rows or more that share a combination of unchanged values which fewer than k units have.
+        Units of two rows or more that share a combination of released values which fewer than k units have.
     of : int
         Units of two rows or more.
     by_column : mapping
@@ -50,7 +50,7 @@ def rebuilt_units(columns: Mapping[Any, Labels], units: Labels, k: int) -> Rebui
     Parameters
     ----------
     columns : mapping of arrays of shape (n,)
-        The codes of the values that are released unchanged.
+        The codes of the released values.
     units : array of shape (n,)
         The unit of each row, numbered from 0.
     k : int

@@ -59,7 +59,7 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
     name, choices = release.recipe.roles.unit, release.recipe.units
     if name is None:
         return None
-    found, once = release.anonymity, None if public else release.once
+    found, once = release.anonymity, release.once
     return UnitFacts(
         named=None if public else shown(name),
         different=None if public else found.units,
@@ -68,8 +68,8 @@ def _units(release: "Release[Any]", public: bool) -> UnitFacts | None:
         whole=choices.release == "pseudonym",
         merged=None if public else _merged(release),
         once=() if once is None else tuple(map(shown, once.columns)),
-        loss_by_row=None if once is None else once.loss_by_row,
-        loss_once=None if once is None else once.loss,
+        loss_by_row=None if once is None or public else once.loss_by_row,
+        loss_once=None if once is None or public else once.loss,
         rebuilt=None if public else _rebuilt(release),
         joined=0 if public else release.spellings_joined,
     )

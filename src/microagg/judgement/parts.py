@@ -38,7 +38,7 @@ class UnitFacts:
     in_part: bool  # whether none may have more than 1/k of them
     whole: bool  # whether units are released by numbers, with all their rows the same
     merged: tuple[int, float] | None = None  # rows of one group that is most of its stratum, and its percentage
-    once: tuple[str, ...] = ()  # columns that are masked once for each unit; none in public
+    once: tuple[str, ...] = ()  # columns that are masked once for each unit
     loss_by_row: float | None = None  # in percent, if they were not; None in public
     loss_once: float | None = None
     rebuilt: RebuiltUnits | None = None  # by columns released unchanged; None in public, and where that is not counted

@@ -13,6 +13,8 @@ from microagg.table import Table
 
 Labels = NDArray[np.int64]
 
+_ODD = 0.05  # of the units of several rows
+
 
 def shapes_of(codes: Labels, slots: Labels, strata: Labels) -> Labels:
     """Number the shapes of units: their stratum, and the set of their slots.
@@ -32,6 +34,15 @@ def shapes_of(codes: Labels, slots: Labels, strata: Labels) -> Labels:
 def columns_alike_within(table: Table, codes: Labels) -> dict[Any, int]:
     """Count, for each column, the units whose rows differ in it."""
     return {column.name: differing_within(codes_of(column.cells.classes), codes) for column in table}
+
+
+def is_constant_within(values: Labels, codes: Labels) -> bool:
+    """Return whether a column has one value for all rows of a unit; both are numbered from 0.
+
+    So it is if it differs in at most 5 % of the units of several rows: an odd cell protects nobody.
+    """
+    several = int(np.count_nonzero(np.bincount(codes) > 1))
+    return differing_within(values, codes) <= _ODD * several
 
 
 def differing_within(values: Labels, codes: Labels) -> int:

@@ -116,24 +116,24 @@ def _alone(judgement: Judgement) -> list[Finding]:
 
 
 def _rebuilt(run: Run, groups: Groups) -> list[Finding]:
-    """Return how many units come together again by what is released unchanged, or that this is not known."""
+    """Return how many units come together again, or that this is not known."""
     units = groups.units
-    if units is None or units.whole or not run.unchanged:
+    if units is None or units.whole:
         return []
-    if units.rebuilt is None:
+    if units.rebuilt is None and run.unchanged:
         text = (
             "How many units can be put together again by columns that are released unchanged was not counted: only "
             "a sample of the groups is judged, and these do not hold whole units. Mask the file in memory to count it."
         )
         return [Finding("note", "units rebuilt", text, text)]
-    if not units.rebuilt.units:
+    if units.rebuilt is None or not units.rebuilt.units:
         return []
     words = rebuilt_words(groups)
     columns = sorted(units.rebuilt.by_column.items(), key=lambda one: -one[1])
     by = [f"{quoted(name)} ({counted(number, 'unit')})" for name, number in columns]
     alone = f" These columns do that by themselves: {first_of(by)}." if by else ""
     why = (
-        f"They share a combination of unchanged values that fewer than {groups.promised} units have. Whoever sees the "
+        f"They share a combination of such values that fewer than {groups.promised} units have. Whoever sees the "
         f"file knows that these rows are one unit, and an intruder who knows all rows of a unit can find it more "
         f"often than in one case in {groups.promised}.{alone}"
     )
@@ -149,9 +149,10 @@ def rebuilt_words(groups: Groups) -> str:
     assert groups.units is not None
     assert groups.units.rebuilt is not None
     found = groups.units.rebuilt
+    more = " or masked once a unit" if groups.units.once else ""
     return (
         f"the rows of {count(found.units)} of {counted(found.of, 'unit')} with several rows ({percent(found.percent)}) "
-        f"can be put together again by columns that are released unchanged"
+        f"can be put together again by columns that are released unchanged{more}"
     )
 
 
@@ -396,7 +397,7 @@ def _constants(judgement: Judgement) -> list[Finding]:
             Finding(
                 "look", "units",
                 f"{words[0].upper()}{words[1:]}, by an intruder who knows which rows are in which group. Mask such "
-                f'columns once for each unit (unit_constant: "once"), or choose a larger k.',
+                f'columns once for each unit (unit_constant: "once", in memory), or choose a larger k.',
                 f"{words}.",
             )
         ]  # fmt: skip

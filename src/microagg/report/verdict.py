@@ -267,11 +267,11 @@ def _once(judgement: Judgement) -> str:
     units = judgement.groups.units
     if units is None or units.loss_by_row is None or units.loss_once is None:
         return ""
-    refined = " (both before groups were refined)" if judgement.run.refined is not None else ""
+    before = "rounding" if judgement.run.refined is None else "groups were refined and values rounded"
     return (
         f"{listed(units.once, 3)} {'is' if len(units.once) == 1 else 'are'} the same in all rows of a unit and masked "
         f"once for each unit, so that means of many groups do not disclose a unit's value. That raised the loss from "
-        f"{percent(units.loss_by_row)} to {percent(units.loss_once)}{refined}."
+        f"{percent(units.loss_by_row)} to {percent(units.loss_once)} (both before {before})."
     )
 
 

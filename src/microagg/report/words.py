@@ -47,7 +47,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
         facts.append(Fact("search", shown(run.search), why.strip()))
     facts += diversity.done(judgement)
     facts.append(_blocks(run.blocks))
-    facts.append(_selected(run))
+    facts += [_selected(run), *_once(judgement)]
     equally = ", so that all count equally" if run.scale == "standard" and not run.importance else ""
     facts.append(Fact("scaling", run.scale, f"{_SCALES.get(run.scale, '')}{equally}"))
     facts += _importance(run)
@@ -86,6 +86,18 @@ def _blocks(blocks: Blocks | None) -> Fact:
         "Each block is grouped separately. This saves time in a large file: time grows with the number of records, and "
         "not with its square. It costs some information.",
     )
+
+
+def _once(judgement: Judgement) -> list[Fact]:
+    """Return which columns were masked once for each unit; nothing where none were."""
+    units = judgement.groups.units
+    if units is None or not units.once:
+        return []
+    why = (
+        "All rows of a unit have the same value there. Units were grouped first, and all rows of a group of units get "
+        "one value; then the rows were grouped by the other columns, inside of these groups of units."
+    )
+    return [Fact("masked once a unit", listed(units.once), why)]
 
 
 def _importance(run: Run) -> list[Fact]:
