@@ -253,7 +253,7 @@ def test_a_panel_is_alike_in_every_wave(k, expected):
     assert release.n_dropped == 0
 
 
-@pytest.mark.parametrize(("k", "by_row", "once"), [(3, 7.616, 13.71), (5, 13.896, 21.09), (10, 24.922, 33.32)])
+@pytest.mark.parametrize(("k", "by_row", "once"), [(3, 7.616, 13.98), (5, 13.896, 21.23), (10, 24.922, 32.73)])
 def test_a_panel_without_numbers_is_masked_by_row_and_once(k, by_row, once):
     frame = read("psid").drop(columns="year")
     numbers = ["experience", "weeks", "education", "wage"]
