@@ -126,6 +126,18 @@ def test_weights_that_go_with_no_category_show_none():
     assert release.weights.revealing == {"w": 0}
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("way", ["as it is", "group"])
+def test_weights_that_are_almost_nothing_warn_of_nothing(way):
+    frame = frame_of().assign(w=5e-324)
+    with pytest.raises(InvalidData, match="the weight 'w' has values too large or small for weights"):
+        ma.protect(frame, k=3, weight="w", weight_release=way, drop=["v"], **ROLES)
+    few = frame.assign(w=np.where(np.arange(60) % 20, 1.0, 5e-324))
+    assert ma.protect(few, k=3, weight="w", weight_release=way, drop=["v"], **ROLES).k_achieved >= 3
+    most = np.where(np.arange(60) % 4, 1e-310, 1.0)
+    assert count_steps(most) == {-4: 15, 3 * -292 + 2: 45}
+
+
 def test_the_first_weight_that_is_named_weights_whatever_the_order_of_the_file():
     frame = frame_of()
     release = ma.protect(frame, k=3, weight=["v", "w"], **ROLES)
