@@ -25,7 +25,8 @@ def by_value(array: Any) -> Any:
 
     Numbers are compared as numbers, in text too and to the last digit: 1, 01, 1.0 and 1e0 are one. Other text is
     compared without spaces around it, and without regard to capital letters, to how many spaces there are between
-    words, to how accents are stored, to the width of letters, and to what is not shown at all. To take two units for one protects no less.
+    words, to how accents are stored, to the width of letters, and to what is not shown at all. To take two
+    units for one protects no less.
 
     Examples
     --------
