@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,6 +120,27 @@ def test_groups_whose_weight_still_shows_categories_are_counted(seed, k, by_job)
     assert release.weights.revealing == {"w": expected}
     means = by_the_book.weights_of_groups(frame["w"].tolist(), labels)
     assert expected <= by_the_book.revealing(frame["w"].tolist(), means, columns, labels, k)
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_dropped_columns_and_numbers_of_few_values_can_be_of_the_design(tmp_path, coded):
+    rng, weights = np.random.default_rng(0), np.array([10.0, 30.0, 70.0, 20.0])
+    region = rng.integers(0, 4, 500)
+    frame = frame_of(500).assign(region=region if coded else np.array(list("abcd"))[region], w=weights[region])
+    pq.write_table(pa.table(frame), tmp_path / "in.parquet")
+    for quasi in (["age", "income"], ["age", "income", "region"]):
+        how = {"quasi": quasi, "weight": "w", "weight_release": "group", "rest": "drop"}
+        release = ma.protect(frame, 5, **how)
+        columns = region.tolist(), release.groups.tolist()
+        expected = by_the_book.revealing(frame["w"].tolist(), release.data["w"].tolist(), [columns[0]], columns[1], 5)
+        assert release.weights.revealing == {"w": expected}
+        assert expected > 10
+        said = f"The weight “w” shows categories of the members in {expected} of {release.n_groups} groups."
+        assert said in build(release).verdict.headline
+        for engine in ("disk", "dask"):
+            files = tmp_path / "in.parquet", tmp_path / f"{engine}.parquet"
+            masked = ma.protect_file(*files, k=5, engine=engine, n_jobs=1, overwrite=True, **how)
+            assert masked.sample.weights.revealing == {"w": expected}
 
 
 def test_weights_that_go_with_no_category_show_none():
