@@ -10,6 +10,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidParameter
+from microagg.rounding import Steps
 from tests.cli import complaint
 
 ROLES = {"quasi": ["age", "wage"], "weight": "w"}
@@ -21,6 +22,26 @@ def frame_of(n=60, *, whole=True):
     return pd.DataFrame(
         {"age": ages if whole else ages.astype(float), "wage": rng.lognormal(8, 1, n), "w": rng.uniform(50, 150, n)}
     )
+
+
+def odd(ages):
+    """One cell of many has more digits than the others."""
+    return ages + 0.123456789 * (np.arange(len(ages)) == 7)
+
+
+def many_odd(ages):
+    """A third of the cells are real numbers."""
+    return ages + np.where(np.arange(len(ages)) % 3, 0.0, np.random.default_rng(1).uniform(0, 1, len(ages)))
+
+
+DISGUISES = {
+    "tenths": lambda ages: ages / 10,
+    "halves": lambda ages: ages + 0.5,
+    "millionths": lambda ages: ages * 1e-6,
+    "an offset": lambda ages: ages + 0.123456,
+    "odd": odd,
+    "many odd": many_odd,
+}
 
 
 def left_in(folder):
@@ -35,9 +56,9 @@ def test_weighted_means_with_all_digits_are_masked_in_memory_and_not_written(tmp
         with pytest.raises(InvalidParameter) as refused:
             ma.write(stored, tmp_path / "out.parquet")
         assert str(refused.value) == (
-            "1 column(s) of whole numbers would be written as weighted means with too many digits: 'age'. A file may "
-            "have steps down to a thousandth of the column's own: from more digits the values of members can be "
-            "computed. Round them: rounding='auto'; or choose weighted=False."
+            "1 column(s) of whole numbers or short decimals would be written as weighted means with too many digits: "
+            "'age'. A file may have steps down to a thousandth of the column's own: from more digits the values of "
+            "members can be computed. Round them: rounding='auto'; or choose weighted=False."
         )
         assert (refused.value.parameter, refused.value.columns) == ("rounding", ("age",))
     assert left_in(tmp_path) == []
@@ -102,3 +123,48 @@ def test_the_command_line_refuses_them_before_any_work(tmp_path, monkeypatch):
     text = complaint(*words, "--rounding", "none")
     assert "Round them: --rounding auto; or choose --no-weighted" in text
     assert left_in(tmp_path) == ["in.csv"]
+
+
+@pytest.mark.parametrize("disguise", DISGUISES)
+def test_decimals_and_odd_cells_hide_no_whole_numbers(tmp_path, disguise):
+    frame = frame_of(whole=False).assign(age=lambda own: DISGUISES[disguise](own["age"]))
+    pq.write_table(pa.table(frame), tmp_path / "in.parquet")
+    for choices in ({**ROLES}, {"quasi": ["age"], "drop": ["wage", "w"], "moments": "variance"}):
+        with pytest.raises(InvalidParameter, match="too many digits: 'age'"):
+            ma.write(ma.protect(frame, k=5, rounding="none", **choices), tmp_path / "out.parquet")
+    for engine in ("disk", "dask"):
+        files = tmp_path / "in.parquet", tmp_path / "out.parquet"
+        with pytest.raises(InvalidParameter, match="too many digits: 'age'"):
+            ma.protect_file(*files, k=5, rounding="none", engine=engine, n_jobs=1, **ROLES)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    words = ["mask", tmp_path / "in.csv", "-y", "-o", tmp_path / "out", "--quasi", "age,wage", "--weight", "w"]
+    assert "too many digits" in complaint(*words, "--rounding", "none")
+    assert left_in(tmp_path) == ["in.csv", "in.parquet"]
+
+
+def test_an_odd_cell_does_not_make_the_digits_of_all_means_finer(tmp_path):
+    frame = frame_of(whole=False).assign(age=lambda own: odd(own["age"]))
+    release = ma.protect(frame, k=5, **ROLES)
+    assert release.rounded["age"].step == 1e-3
+    ma.write(release, tmp_path / "out.parquet")
+    pq.write_table(pa.table(frame), tmp_path / "in.parquet")
+    for engine in ("disk", "dask"):
+        ma.protect_file(tmp_path / "in.parquet", tmp_path / f"{engine}.parquet", k=5, engine=engine, n_jobs=1, **ROLES)
+        ages = [pq.read_table(tmp_path / f"{name}.parquet")["age"].to_pylist() for name in (engine, "out")]
+        assert sorted(ages[0]) == sorted(ages[1])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_real_numbers_are_written_with_all_digits(tmp_path, scale):
+    frame = frame_of().assign(age=lambda own: own["wage"] * scale * 0.7)
+    ma.write(ma.protect(frame, k=5, rounding="none", **ROLES), tmp_path / "out.parquet")
+    gaps = frame.assign(age=lambda own: np.where(np.arange(60) % 3, 0.0, own["age"]))  # 0 is of no step
+    ma.write(ma.protect(gaps, k=5, rounding="none", **ROLES), tmp_path / "gaps.parquet")
+
+
+def test_steps_of_parts_join_to_those_of_the_whole():
+    values = np.concatenate([odd(frame_of()["age"].to_numpy() * 1.0), np.array([0.0, 0.25, -1e12, 3e-12])])
+    whole, parts = Steps.of(values), Steps.of(values[:20]).join(Steps.of(values[20:]))
+    assert (whole.of_powers, whole.n_values, whole.usual) == (parts.of_powers, parts.n_values, parts.usual)
+    assert (whole.usual, Steps().usual, Steps().join(whole).usual) == (0, None, 0)
+    assert [Steps.of(frame_of()["age"].to_numpy() * 10.0**power).usual for power in (9, 7, 3, -3)] == [9, 7, 3, -3]

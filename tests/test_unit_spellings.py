@@ -19,11 +19,15 @@ from tests.report.test_verdict import findings
 SAME = [
     ["1", "1.0", "01", "1.", "+1", "1e0", " 1 ", "10e-1", "0,1e1", "１", "1\u200b", "\ufeff1"],
     ["A", "a", "A ", "\u00a0a", "a\t", "\u2003A", "a\x00"],
-    ["\u00e9t\u00e9", "e\u0301te\u0301", "\u00c9T\u00c9", "E\u0301te\u0301 "],
+    ["\u00e9t\u00e9", "e\u0301te\u0301", "\u00c9T\u00c9", "E\u0301te\u0301 ", "e\u200b\u0301te\u034f\u0301"],
+    ["A", "\uff21", "a\ufe0f", "\u3164a", "a\u2800", "\u115fa\u1160", "\uffa0A", "a\u17b4", "a\u2065", "a\U000e0101"],
+    ["i", "I", "\u0130", "i\u0307", "\u0131", "\u0130\u200b"],
+    ["\u0130\u0301", "\u00ed", "\u00cd"],
     ["Strasse 7", "STRASSE  7", "stra\u00dfe\u00a07"],
     ["0", "00", "0.0", "-0", "0e5"],
     ["1" + "0" * 40, "1e40", "10e39"],
-    ["-5", "-5.0", "-05"],
+    ["-5", "-5.0", "-05", "\u22125", "\uff0d5", "\u20135,0"],
+    ["a-1", "A\u22121", "a\u20111"],
 ]
 OTHERS = [
     ["9007199254740992", "9007199254740993", "9007199254740992.5"],
@@ -47,6 +51,11 @@ def test_different_units_stay_different(spellings):
 def test_what_was_compared_is_compared_the_same_once_more():
     every = pa.array([one for own in (*SAME, *OTHERS) for one in own])
     assert by_value(by_value(every)).equals(by_value(every))
+
+
+def test_every_character_is_compared_the_same_once_more():
+    every = by_value(pa.array([f"a{chr(one)}" for one in range(0x20000) if not 0xD800 <= one < 0xE000]))
+    assert by_value(every).equals(every)
 
 
 def test_whole_numbers_are_compared_to_the_last_digit():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,9 +122,42 @@ def test_groups_whose_weight_still_shows_categories_are_counted(seed, k, by_job)
     assert expected <= by_the_book.revealing(frame["w"].tolist(), means, columns, labels, k)
 
 
+@pytest.mark.parametrize("coded", [False, True])
+def test_dropped_columns_and_numbers_of_few_values_can_be_of_the_design(tmp_path, coded):
+    rng, weights = np.random.default_rng(0), np.array([10.0, 30.0, 70.0, 20.0])
+    region = rng.integers(0, 4, 500)
+    frame = frame_of(500).assign(region=region if coded else np.array(list("abcd"))[region], w=weights[region])
+    pq.write_table(pa.table(frame), tmp_path / "in.parquet")
+    for quasi in (["age", "income"], ["age", "income", "region"]):
+        how = {"quasi": quasi, "weight": "w", "weight_release": "group", "rest": "drop"}
+        release = ma.protect(frame, 5, **how)
+        columns = region.tolist(), release.groups.tolist()
+        expected = by_the_book.revealing(frame["w"].tolist(), release.data["w"].tolist(), [columns[0]], columns[1], 5)
+        assert release.weights.revealing == {"w": expected}
+        assert expected > 10
+        said = f"The weight “w” shows categories of the members in {expected} of {release.n_groups} groups."
+        assert said in build(release).verdict.headline
+        for engine in ("disk", "dask"):
+            files = tmp_path / "in.parquet", tmp_path / f"{engine}.parquet"
+            masked = ma.protect_file(*files, k=5, engine=engine, n_jobs=1, overwrite=True, **how)
+            assert masked.sample.weights.revealing == {"w": expected}
+
+
 def test_weights_that_go_with_no_category_show_none():
     release = ma.protect(frame_of(200), k=5, weight="w", weight_release="group", drop=["v"], **ROLES)
     assert release.weights.revealing == {"w": 0}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("way", ["as it is", "group"])
+def test_weights_that_are_almost_nothing_warn_of_nothing(way):
+    frame = frame_of().assign(w=5e-324)
+    with pytest.raises(InvalidData, match="the weight 'w' has values too large or small for weights"):
+        ma.protect(frame, k=3, weight="w", weight_release=way, drop=["v"], **ROLES)
+    few = frame.assign(w=np.where(np.arange(60) % 20, 1.0, 5e-324))
+    assert ma.protect(few, k=3, weight="w", weight_release=way, drop=["v"], **ROLES).k_achieved >= 3
+    most = np.where(np.arange(60) % 4, 1e-310, 1.0)
+    assert count_steps(most) == {-4: 15, 3 * -292 + 2: 45}
 
 
 def test_the_first_weight_that_is_named_weights_whatever_the_order_of_the_file():

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from microagg.errors import InvalidParameter, setting
 from microagg.kinds import Kind, Number
 from microagg.recipe import Recipe
-from microagg.rounding import Steps, power_asked
+from microagg.rounding import FINEST, Steps, power_asked
 
-_DECIMALS = 3
-"""More decimals than these, of a mean of whole numbers, leave few members' values that give it."""
+_WHOLE = Steps.of(np.ones(1))
 
 
 def are_weighted(recipe: Recipe) -> bool:
@@ -27,22 +27,22 @@ def matter(recipe: Recipe) -> bool:
 
 
 def undoable(recipe: Recipe, columns: Iterable[tuple[Any, Kind, Steps]]) -> tuple[Any, ...]:
-    """Return the columns of whole numbers whose members' values can be computed from what groups release.
+    """Return the columns of numbers with few digits whose members' values can be computed from what groups release.
 
     Of each column the name is given, the kind, and what divides its values. An intruder who knows the weights of the
-    members, or how far means were spread, looks for whole numbers that give the mean: with all digits there is mostly
-    one way.
+    members, or how far means were spread, looks for multiples of the column's own step that give the mean: with all
+    digits there is mostly one way. What nearly all values are multiples of is the step: a few others hide nothing.
     """
     return tuple(name for name, kind, steps in columns if _is_undoable(recipe, name, kind, steps))
 
 
 def _is_undoable(recipe: Recipe, name: Any, kind: Kind, steps: Steps) -> bool:
-    masking, whole = recipe.masking, steps.above > 0 and steps.largest > 0
+    masking, usual = recipe.masking, steps.usual
     mapped = masking.moments != "none" and type(kind) is Number
-    if not (whole and (mapped or (are_weighted(recipe) and kind.is_quantity))):
+    if usual is None or not (mapped or (are_weighted(recipe) and kind.is_quantity)):
         return False
     asked = power_asked(name, masking.rounding)
-    return masking.rounding == "none" or (asked is not None and asked < steps.above - 1 - _DECIMALS)
+    return masking.rounding == "none" or (asked is not None and asked < usual - FINEST)
 
 
 def refuse_undoable(recipe: Recipe, names: Sequence[Any]) -> None:
@@ -55,9 +55,9 @@ def refuse_undoable(recipe: Recipe, names: Sequence[Any]) -> None:
         what, other = f"values spread to keep {moments}s", setting("moments", "none")
     listed = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     raise InvalidParameter(
-        f"{len(names)} column(s) of whole numbers would be written as {what} with too many digits: {listed}. A file "
-        "may have steps down to a thousandth of the column's own: from more digits the values of members can be "
-        "computed. "
+        f"{len(names)} column(s) of whole numbers or short decimals would be written as {what} with too many digits: "
+        f"{listed}. A file may have steps down to a thousandth of the column's own: from more digits the values of "
+        "members can be computed. "
         f"Round them: {setting('rounding', 'auto')}; or choose {other}.",
         parameter="rounding",
         columns=tuple(names),
@@ -73,4 +73,4 @@ def refuse_integers(recipe: Recipe, names: Iterable[str], schema: pa.Schema) -> 
         and recipe.kinds.kinds.get(name, "number") == "number"
         and name not in recipe.recode.recode
     ]
-    refuse_undoable(recipe, undoable(recipe, ((name, Number(), Steps(1.0, 1)) for name in stored)))
+    refuse_undoable(recipe, undoable(recipe, ((name, Number(), _WHOLE) for name in stored)))

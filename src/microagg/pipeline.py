@@ -221,7 +221,8 @@ def _protected(
     released, rounded = round_means(original, of_groups, formed.labels, masking.rounding, weights, rounding)
     relations = recipe.relations.relations
     released, rounded, chosen = keep_relations(relations, original, released, formed.labels, rounded, weights)
-    own = released_weights(weighed, formed.places, groups, original, released, k, units)
+    dropped = frames.shared_codes(complete, schema.names(Role.DROP) if weighing.by_group else ())
+    own = released_weights(weighed, formed.places, groups, original, released, k, units, dropped)
     replaced = {name: weights_like(numbers.get_column(name), values) for name, values in own.values.items()}
     data = _released_frame(complete, schema.released, released, coders, rounded, replaced, laying)
     layout, of_source = formed.layout, kept

@@ -16,6 +16,10 @@ from microagg.table import Coded, Table
 
 _MOST_DECIMALS = 12
 _DIGITS = 6  # significant digits of the standard deviation, where values have no common step
+_HIGHEST = 6  # the largest power of ten whose multiples are counted, down to that of so many decimals
+_FEW_DIGITS = 1e9  # decimals are counted as such while they have at most so many digits: a random float has 16
+FINEST = 3
+"""Released values may have so many more decimals than nearly all of the column's own."""
 
 
 @frozen()
@@ -43,11 +47,18 @@ class Steps:
         How many powers in a row, from 1 on, divide every value.
     below : int
         Bit d - 1 is set where 10**-d divides every value.
+    n_values : int
+        How many values are not 0.
+    of_powers : tuple of int
+        For how many of these each power, from 10**6 down to 10**-12, is the largest that divides the value. Decimals of
+        more than nine digits are left out.
     """
 
     largest: float = 0.0
     above: int = 1000
     below: int = (1 << _MOST_DECIMALS) - 1
+    n_values: int = 0
+    of_powers: tuple[int, ...] = (0,) * (_HIGHEST + _MOST_DECIMALS + 1)
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> "Steps":
@@ -55,27 +66,51 @@ class Steps:
         if values.size == 0 or not values.any():
             return cls()
         largest = float(np.abs(values).max())
+        counts = int(np.count_nonzero(values)), _count_powers(values)
         above = 0
         while (above == 0 or 10.0**above <= largest) and _is_multiple(values, above):
             above += 1
         if above > 0:
-            return cls(largest, above)
+            return cls(largest, above, cls.below, *counts)
         below = 0
         for decimals in range(1, _MOST_DECIMALS + 1):
             # More decimals of the same numbers are multiples as well, while products are exact enough to see that.
             if (below and largest * 10.0**decimals < 2.0**50) or _is_multiple(values, -decimals):
                 below |= 1 << (decimals - 1)
-        return cls(largest, above, below)
+        return cls(largest, above, below, *counts)
 
     def join(self, other: "Steps") -> "Steps":
         """Return what is known of both."""
         largest = max(self.largest, other.largest)
-        return Steps(largest, min(self.above, other.above), self.below & other.below)
+        of_powers = tuple(map(sum, zip(self.of_powers, other.of_powers, strict=True)))
+        n_values = self.n_values + other.n_values
+        return Steps(largest, min(self.above, other.above), self.below & other.below, n_values, of_powers)
+
+    @property
+    def usual(self) -> int | None:
+        """The largest power that divides nine in ten values; None where half or more have too many digits to count.
+
+        A value of 0 does not count, and among others neither does one with too many digits.
+        """
+        if self.largest > 0 and self.above - 1 > _HIGHEST:
+            return self.above - 1
+        counted = sum(self.of_powers)
+        if 2 * counted <= self.n_values:
+            return None
+        reached = np.cumsum(self.of_powers)
+        return _HIGHEST - int(np.argmax(10 * reached >= 9 * counted))
 
     def power(self, spread: Callable[[], float]) -> int:
-        """Return the largest power that divides every value; else that of six digits of the standard deviation."""
+        """Return the largest power that divides every value; else that of six digits of the standard deviation.
+
+        A few values with more decimals do not make it finer than a thousandth of what nearly all are multiples of.
+        """
         if self.largest == 0:
             return 0
+        power, usual = self._common(spread), self.usual
+        return power if usual is None else max(power, usual - FINEST)
+
+    def _common(self, spread: Callable[[], float]) -> int:
         if self.above > 0:
             return self.above - 1
         for decimals in range(1, _MOST_DECIMALS + 1):
@@ -95,6 +130,20 @@ def spread_of(scale: int, _: float, deviation: float) -> float:
 def common_power_of_ten(values: NDArray[np.float64]) -> int:
     """Return the power of the largest power of ten that divides every value, as decimal numbers."""
     return Steps.of(values).power(lambda: spread_of(*moments(values)))
+
+
+def _count_powers(values: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return how many values have each power of ten as the largest that divides them; see `Steps.of_powers`."""
+    rest = values[values != 0]
+    decimals = np.clip(np.floor(np.log10(_FEW_DIGITS) - np.log10(np.abs(rest))), 0, _MOST_DECIMALS)
+    factors = 10.0**decimals
+    rest = rest[np.rint(rest * factors) / factors == rest]  # the others have too many digits
+    found = []
+    for power in range(_HIGHEST, -_MOST_DECIMALS - 1, -1):
+        divided = to_power_of_ten(rest, power) == rest
+        found.append(int(np.count_nonzero(divided)))
+        rest = rest[~divided]
+    return tuple(found)
 
 
 def _is_multiple(values: NDArray[np.float64], power: int) -> bool:

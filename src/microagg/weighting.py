@@ -32,6 +32,7 @@ Values = NDArray[np.float64]
 LEAST, MOST = 1 / 3, 3.0
 """By what factors calibration may change a group's weight: beyond, its totals are bought too dearly."""
 
+_RECORDS = 10  # for each value, on average: columns of so few values can be of a design
 _NOTHING = 1e-12  # of the largest: eigenvalues below are 0, of categories that add up to all records
 
 
@@ -369,8 +370,9 @@ def released_weights(
     released: Table,
     k: int,
     units: Units | None,
+    dropped: Mapping[Any, Labels],
 ) -> ReleasedWeights:
-    """Return what each record gets in the place of its weights; for `labels` see `revealing_weights`."""
+    """Return what each record gets in the place of its weights; for the last ones and `labels` see below."""
     weighing, weights = weighed
     if not weighing.by_group:
         return ReleasedWeights({})
@@ -391,7 +393,7 @@ def released_weights(
     scales = [WeightSeen.of(weights[name]).scale for name in weighing.names]
     rounded, moved = round_weights([*found.values()], scales, released, after, sizes)
     own = dict(zip(found, rounded, strict=True))
-    revealing = revealing_weights(weights, own, original, labels, groups, k, units)
+    revealing = revealing_weights(weights, own, original, labels, groups, k, units, dropped)
     return ReleasedWeights(own, calibrated, moved.facts(weighing, scales, released), revealing)
 
 
@@ -403,18 +405,28 @@ def revealing_weights(
     groups: Labels,
     k: int,
     units: Units | None,
+    dropped: Mapping[Any, Labels],
 ) -> dict[Any, int]:
     """Return for each weight that is released by group how many groups it shows categories of the design of.
 
     `labels` say which records are released with the same weight: a group, or a place in a group of whole units.
+    `dropped` are the columns that are not released, numbered from 0: they may be of the design too.
     """
-    categories = {one.name: codes_of(one.cells.classes) for one in original if isinstance(one.kind, Nominal)}
+    categories = _categories(original, dropped)
     whose = None if units is None else units.codes
     found = {}
     for name, own in after.items():
         shown = reveal_categories(codes_of(before[name]), codes_of(own), categories, labels, k, whose)
         found[name] = int(np.unique(groups[shown[labels]]).size)
     return found
+
+
+def _categories(original: Table, dropped: Mapping[Any, Labels]) -> dict[Any, Labels]:
+    """Return the columns that can be of a design: categories, and whatever else has few values, masked or dropped."""
+    found = {**{one.name: codes_of(one.cells.classes) for one in original}, **dropped}
+    named = {one.name for one in original if isinstance(one.kind, Nominal)}
+    few = original.n_records / _RECORDS
+    return {name: own for name, own in found.items() if name in named or int(own.max()) < few}
 
 
 def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[Labels]:

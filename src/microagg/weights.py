@@ -24,6 +24,7 @@ def power_of(total: float) -> int:
 
 
 _DIGITS = (1, 2, 5)
+_LEAST = 1e-290  # lower weights count as this one: their steps would leave the range of float64
 _PART = 20.0  # a step is this part of the median weight, at most
 
 
@@ -80,7 +81,8 @@ class Scale(NamedTuple):
 
 def count_steps(values: Values) -> dict[int, int]:
     """Return for how many positive weights each step, by number, is the largest of at most 5 % of the weight."""
-    most = values[values > 0] / _PART * (1.0 + 1e-9)  # 5 % of 0.2 is 0.01, whatever the last digit says
+    positive = np.maximum(values[values > 0], _LEAST)
+    most = positive / _PART * (1.0 + 1e-9)  # 5 % of 0.2 is 0.01, whatever the last digit says
     powers = np.floor(np.log10(most))
     digits = most / 10.0**powers
     numbers = len(_DIGITS) * powers.astype(np.int64) + (digits >= _DIGITS[1]) + (digits >= _DIGITS[2])

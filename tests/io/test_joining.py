@@ -107,6 +107,27 @@ def test_whole_numbers_are_the_same_however_they_are_stored():
     assert whole.table["rooms"].to_pylist() == [20, 10, 20]
 
 
+def test_households_are_compared_by_value_as_units_are(tmp_path):
+    whole = join(
+        source("people", hid=["02", "1", "A "], age=[1, 2, 3]), source("homes", hid=["a", "01", "2.0"], m=[7, 8, 9])
+    )
+    assert whole.table["m"].to_pylist() == [9, 8, 7]
+    with pytest.raises(
+        InvalidData, match="same household as another row, in column 'hid', where 1 and 01 are the same"
+    ):
+        join(source("people", hid=["1"], age=[1]), source("homes", hid=["1", "01"], m=[1, 2]))
+    homes = range(1, 9)
+    (tmp_path / "p.csv").write_text(
+        "hid,age\n" + "".join(f"0{home},{20 + home}\n{home},{40 + home}\n" for home in homes)
+    )
+    (tmp_path / "h.csv").write_text("hid,rent\n" + "".join(f"{home},{100 * home}\n" for home in homes))
+    both = ma.read(tmp_path / "p.csv", households=str(tmp_path / "h.csv"))
+    release = ma.protect(both, k=4, unit="hid", unit_release="pseudonym")
+    assert (release.n_groups, release.k_achieved, release.n_dropped) == (2, 4, 0)
+    ma.write(release, tmp_path / "p_out.csv", households=tmp_path / "h_out.csv")
+    assert len((tmp_path / "h_out.csv").read_text().splitlines()) == 9
+
+
 def test_each_file_is_read_in_its_own_way(tmp_path):
     (tmp_path / "people.csv").write_text("hid,age,wage\n1,30,1.5\n2,40,2.5\n1,50,3.5\n")
     (tmp_path / "homes.csv").write_text("hid;rent\n1;1,25\n2;2,5\n3;9,75\n")

@@ -94,7 +94,8 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     groups = np.unique(drawn.leads, return_inverse=True)[1].astype(np.int64).ravel()
     if by_weight is not None and plan.weighing.by_group:
         after = {name: weights_in(drawn.after[name], name) for name in weighed.values}
-        found = revealing_weights(weighed.values, after, original, groups, groups, plan.k, units)
+        dropped = frames.shared_codes(frame, plan.schema.names(Role.DROP))
+        found = revealing_weights(weighed.values, after, original, groups, groups, plan.k, units, dropped)
         by_weight = replace(by_weight, revealing=found)
     return Release(
         data=drawn.after,

@@ -86,7 +86,7 @@ def reveal_categories(
 ) -> NDArray[np.bool_]:
     """Return which groups have a released weight that shows which categories of the design their members have.
 
-    A masked column is of the design if some original weight that k records, or units, share is one category's alone.
+    A column is of the design if some original weight that k records, or units, share is one category's alone.
     A released weight shows the categories of such a column if all groups with this weight have members of the same
     categories: an intruder who knows which categories go with which weights then knows those of the members, and of
     mixed groups too. All are numbered from 0, record by record: `before` and `after` are the weights in the original

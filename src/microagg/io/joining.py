@@ -12,6 +12,7 @@ from microagg.frozen import frozen
 from microagg.io._numbers import is_text
 from microagg.io.labels import Labels
 from microagg.io.sources import Source
+from microagg.io.spelling import by_value
 
 
 @frozen()
@@ -159,7 +160,8 @@ def _rows(persons: Source, households: Source, on: str) -> tuple[Any, int]:
     if several:
         raise InvalidData(
             f"{several} of {len(keys[1])} rows of {households.name!r} have the same household as another row, in "
-            f"column {on!r}. Keep one row for each household, or pass the file of persons first.",
+            f"column {on!r}, where 1 and 01 are the same. Keep one row for each household, or pass the file of persons "
+            "first.",
             parameter="households",
             columns=(on,),
         )
@@ -167,7 +169,7 @@ def _rows(persons: Source, households: Source, on: str) -> tuple[Any, int]:
     if rows.null_count:
         raise InvalidData(
             f"{rows.null_count} of {len(rows)} persons belong to a household that is not in {households.name!r}, by "
-            f"column {on!r}. Add a row for it, or leave those persons out.",
+            f"column {on!r}. Correct the number, add a row for the household, or leave those persons out.",
             parameter="households",
             columns=(on,),
         )
@@ -180,7 +182,7 @@ def _keys(source: Source, on: str) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
-        column = column.cast(pa.large_string())
+        column = by_value(column)  # as units are compared
     elif pa.types.is_integer(column.type):
         column = column.cast(pa.int64())
     elif pa.types.is_floating(column.type):
@@ -193,7 +195,7 @@ def _keys(source: Source, on: str) -> Any:
             parameter="on",
             columns=(on,),
         )
-    return column.combine_chunks()
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _whole(column: Any) -> Any:

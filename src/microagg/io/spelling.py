@@ -9,6 +9,12 @@ import pyarrow.compute as pc
 
 from microagg.io._numbers import is_text, plain_floats
 
+_IGNORED = re.compile(  # code points that Unicode says are not shown, though Python prints some of them
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_LOOKS_LIKE = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-") | {"\u2800": " "})
+_DOTTED = re.compile("i\u0307+|\u0131")  # what capitals of Turkish become in small letters
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:[.,](\d*))?(?:e([+-]?\d{1,9}))?")
 _MOST_ZEROS = 30  # that a whole number is written with at its end; a larger power of ten is written as such
 _USUAL = rf"^(?:0|[1-9][0-9]{{0,{_MOST_ZEROS}}}|[A-Za-z][A-Za-z0-9_-]*)$"  # only capital letters matter there
@@ -19,7 +25,8 @@ def by_value(array: Any) -> Any:
 
     Numbers are compared as numbers, in text too and to the last digit: 1, 01, 1.0 and 1e0 are one. Other text is
     compared without spaces around it, and without regard to capital letters, to how many spaces there are between
-    words, to how accents are stored, and to what is not shown at all. To take two units for one protects no less.
+    words, to how accents are stored, to the width of letters, and to what is not shown at all. To take two
+    units for one protects no less.
 
     Examples
     --------
@@ -41,10 +48,13 @@ def by_value(array: Any) -> Any:
 
 
 def _one_spelling(text: str) -> str:
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     if not text.isprintable():
         text = "".join(one for one in text if one.isspace() or unicodedata.category(one) not in ("Cc", "Cf"))
-    text = " ".join(text.split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", _IGNORED.sub("", text).translate(_LOOKS_LIKE))
+        text = _DOTTED.sub("i", unicodedata.normalize("NFKD", text.casefold()))
+        text = unicodedata.normalize("NFKC", text.translate(_LOOKS_LIKE))  # last: what was between is gone
+    text = " ".join(text.casefold().split())
     found = _NUMBER.fullmatch(text)
     if found is None:
         return text

@@ -8,6 +8,7 @@ from microagg.report.parts import Fact, Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.schema import Role
 
+_MANY_GROUPS = 0.1  # of all: the headline says it if the weights of more show categories
 _FEW_LINKS = 0.1  # of a record: fewer expected links have no figure
 
 
@@ -81,11 +82,21 @@ def gives_away(one: WeightFound) -> list[str]:
 
 
 def headline(judgement: Judgement) -> list[str]:
-    """Return, for the headline, which masked columns weights disclose, and that weights are not used."""
-    found = () if judgement.weights is None else judgement.weights.found
-    away = [(one.weight, gives_away(one)) for one in found]
+    """Return, for the headline, which columns weights disclose, how many groups, and that weights are not used."""
+    weights = judgement.weights
+    if weights is None:
+        return [_unused(judgement)]
+    away = [(one.weight, gives_away(one)) for one in weights.found]
     disclosed = [f"The weight {quoted(name)} discloses {first_of(columns, 3)}." for name, columns in away if columns]
-    return [*disclosed, _unused(judgement)]
+    many = [one for one in weights.revealing if one[1] > _MANY_GROUPS * weights.groups]
+    shown = [f"T{_reveals(name, groups, weights)[1:]}." for name, groups in many]
+    return [*disclosed, *shown, _unused(judgement)]
+
+
+def _reveals(name: str, groups: int, found: JudgedWeights) -> str:
+    """Return in how many groups a weight that is released by group shows categories."""
+    whole = counted(found.groups, "group")
+    return f"the weight {quoted(name)} shows categories of the members in {count(groups)} of {whole}"
 
 
 def _unused(judgement: Judgement) -> str:
@@ -137,14 +148,13 @@ def findings(judgement: Judgement) -> list[Finding]:
             told.append(Finding("look", "weights", f"{words}. It may show who they are. {remedy}", f"{words}."))
     for name, groups in found.revealing:
         if groups:
-            short = f"the weight {quoted(name)} shows categories of the members in {count(groups)} of "
-            short += counted(found.groups, "group")
+            short = _reveals(name, groups, found)
             told.append(
                 Finding(
                     "look", "weights",
                     f"{short[0].upper()}{short[1:]}. All groups with such a weight have members of the same original "
-                    f"categories, so that the weight shows them, even though the column is masked. Use a larger k, or "
-                    f"drop the weight.",
+                    f"categories, so that the weight shows them, even though the column is masked or dropped. Use a "
+                    f"larger k, or drop the weight.",
                     f"{short}.",
                 )
             )  # fmt: skip
