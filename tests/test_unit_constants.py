@@ -274,3 +274,9 @@ def test_the_terminal_says_it(tmp_path, monkeypatch):
     once_each = json.loads(call(*asked, "-o", "once", "--json").stdout)
     assert once_each["masked_once"] == CONSTANT
     assert once_each["information_loss_by_row_percent"] < once_each["information_loss_once_percent"]
+
+
+@pytest.mark.parametrize("said", [True, False, None])
+def test_a_value_that_is_no_word_is_shown_in_the_refusal(said):
+    with pytest.raises(InvalidParameter, match=f"unit_constant={said} is not known"):
+        ma.Recipe(3).replace(unit_constant=said)
