@@ -306,3 +306,9 @@ def test_assess_warns_too(tmp_path, monkeypatch):
     words = ["assess", "panel.csv", "out/release/panel_masked.csv", "--recipe", "out/internal/recipe.toml", "--json"]
     found = json.loads(call(*words).stdout)
     assert any("can be computed from" in text for text in found["warnings"])
+
+
+@pytest.mark.parametrize("said", [True, False, None])
+def test_a_value_that_is_no_word_is_shown_in_the_refusal(said):
+    with pytest.raises(InvalidParameter, match=f"unit_constant={said} is not known"):
+        ma.Recipe(3).replace(unit_constant=said)

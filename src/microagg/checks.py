@@ -58,7 +58,7 @@ def check_option(name: str, value: Any, allowed: Iterable[str]) -> None:
     words = tuple(allowed)
     if value not in words:
         listed = ", ".join(repr(word) for word in words)
-        shown = repr(value) if isinstance(value, str) else a_type(value)
+        shown = repr(value) if value is None or isinstance(value, (str, bool)) else a_type(value)
         raise InvalidParameter(
             f"{name}={shown} is not known.{nearest(value, words)} Pass one of {listed}.", parameter=name
         )

@@ -52,8 +52,8 @@ def test_what_pandas_has_not_written_says_nothing_of_an_index(stored):
 @pytest.mark.parametrize(
     ("deep", "said"),
     [
-        ("quasi = " + "[" * 2000 + "]" * 2000, "line 3: has hundreds of lists or tables inside each other"),
-        ("x = " + "{a = " * 2000, "line 3: has hundreds of lists or tables inside each other"),
+        ("quasi = " + "[" * 2000 + "]" * 2000, "line 3: more than 20 lists or tables are inside each other"),
+        ("x = " + "{a = " * 2000, "line 3: more than 20 lists or tables are inside each other"),
         ("a" + ".a" * 2000 + " = 1", "line 3: a name has 2001 parts with dots between, and at most 8 are possible"),
     ],
     ids=["brackets", "braces", "dots"],

@@ -241,6 +241,28 @@ def test_what_is_no_number_is_left_out_and_counted():
     assert listed.left_out == (4, 4)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "term",
+    [
+        "poly(three, 3)",
+        "poly(zero, 2)",
+        "poly(two, 3)",
+        "poly(log(0 * a), 2)",
+        "poly(I(a * 1e-200), 3)",
+        "scale(log(0 * a))",
+        "center(log(0 * a))",
+        "scale(zero)",
+    ],
+)
+def test_a_function_of_numbers_that_are_too_few_is_no_number_for_any_record(term):
+    frame = people(np.random.default_rng(0)).assign(three=3, zero=0)
+    frame["two"] = np.arange(len(frame)) % 2
+    (judged,) = ma.utility(frame, frame, [ma.Analysis("linear", formula=f"y ~ {term}")]).analyses
+    assert all(math.isnan(one.before) for one in judged.estimates)
+    assert judged.left_out == (len(frame), len(frame))
+
+
 def test_too_many_coefficients_are_refused():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"y": rng.random(400), "p": rng.integers(0, 40, 400), "q": rng.integers(0, 40, 400)})

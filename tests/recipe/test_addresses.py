@@ -61,6 +61,10 @@ FOREIGN = [
     "gs://bucket/homes.parquet?endpoint_override=127.0.0.1:{port}&scheme=http",
     "abfs://account@127.0.0.1:{port}/container/homes.parquet",
     "abfss://container@account.dfs.example.org/homes.parquet",
+    "abfs://container@evil/homes.parquet",
+    "hdfs://127.0.0.1:{port}/homes.parquet",
+    "hdfs://evil/homes.parquet",
+    "viewfs://evil:{port}/homes.parquet",
     "postgresql://127.0.0.1:{port}/db?table=homes",
     "postgresql://ann:secret@/db?table=homes",
     "postgresql:///db?table=homes&host=127.0.0.1&port={port}",
@@ -108,7 +112,8 @@ def test_a_candidate_is_refused_too_and_so_is_a_taxonomy_elsewhere(tmp_path):
         "gs://bucket/homes.parquet",
         "abfss://container@account.dfs.core.windows.net/homes.parquet",
         "abfs://container/homes.parquet",
-        "hdfs://node:8020/homes.parquet",
+        "hdfs:///data/homes.parquet",
+        "viewfs:///homes.parquet",
         "duckdb:///survey.db?table=homes",
         'postgresql:///db?table=survey."a.b"',
     ],
@@ -120,6 +125,20 @@ def test_an_address_that_says_only_where_the_data_is_is_read_and_written(tmp_pat
     recipe.write(tmp_path / "again.toml")
     assert ma.Recipe.read(tmp_path / "again.toml").join.households == address
     assert unsaid(recipe) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("hdfs://node:8020/data/homes.parquet", "hdfs:///data/homes.parquet"),
+        ("viewfs://cluster/homes.parquet", "viewfs:///homes.parquet"),
+        ("abfs://container@evil/homes.parquet", "abfs://container/homes.parquet"),
+    ],
+)
+def test_the_error_says_what_of_an_address_a_recipe_may_hold(address, kept):
+    with pytest.raises(InvalidParameter, match=f"names a server.*Write '{kept}' in the recipe"):
+        ma.Recipe.parse(RECIPE.format(address))
+    assert in_recipes(kept) == kept
 
 
 def test_what_the_command_line_says_of_a_server_is_not_written_into_the_recipe():

@@ -23,20 +23,50 @@ LONG = {
     "parts in quotes": ("k = 3\n" + DOTS.replace("a", '"a"') + " = 1\n", "line 2: a name has 50000 parts"),
     "parts of a head": ("k = 3\n[" + DOTS + "]\n", "line 2: a name has 50000 parts"),
     "parts in braces": ("k = 3\n\nroles = {" + DOTS.replace(".", " . ") + " = 1}\n", "line 3: a name has 50000 parts"),
-    "analyses": ("k = 3\n" + ANALYSIS * 20_000, r"line 3002: there are more than 1000 tables \[\[analysis\]\]"),
+    "analyses": ("k = 3\n" + ANALYSIS * 10_000, r"line 3002: there are more than 1000 tables \[\[analysis\]\]"),
     "analyses in a list": (
-        "k = 3\nanalysis = [" + '{kind = "mean", columns = ["a"]}, ' * 20_000 + "]\n",
-        r"line 2: there are 20000 tables \[\[analysis\]\], and at most 1000 are possible",
+        "k = 3\nanalysis = [" + '{kind = "mean", columns = ["a"]}, ' * 10_000 + "]\n",
+        r"line 2: there are 10000 tables \[\[analysis\]\], and at most 1000 are possible",
     ),
-    "candidates": ("k = 3\n" + '[[candidates]]\nname = "a"\nk = 3\n' * 20_000, r"more than 1000 tables \[\[candidates"),
+    "candidates": ("k = 3\n" + '[[candidates]]\nname = "a"\nk = 3\n' * 10_000, r"more than 1000 tables \[\[candidates"),
     "digits": ("\nk = " + "1" * 5000, "line 2: a number has 5000 digits, and at most 400 are possible"),
     "digits of a float": ("k = 3\nx = 0." + "1" * 5000, "line 2: a number has 5000 digits"),
     "hexadecimal digits": ("k = 0x" + "f" * 5000, "line 1: a number has 5002 digits"),
-    "lists": ("k = 3\nx = " + "[" * 50_000 + "]" * 50_000, "line 2: has hundreds of lists"),
-    "lists in lines": ("k = 3\nx = " + "[\n" * 50_000 + "]\n" * 50_000, "line 22: has hundreds of lists"),
-    "tables": ("k = 3\nx = " + "{a = " * 50_000 + "1" + "}" * 50_000, "line 2: has hundreds of lists"),
+    "lists": (
+        "k = 3\nx = " + "[" * 50_000 + "]" * 50_000,
+        "line 2: more than 20 lists",
+    ),
+    "lists in lines": (
+        "k = 3\nx = " + "[\n" * 15_000 + "]\n" * 15_000,
+        "line 22: more than 20 lists",
+    ),
+    "tables": (
+        "k = 3\nx = " + "{a = " * 50_000 + "1" + "}" * 50_000,
+        "line 2: more than 20 lists",
+    ),
     "bytes": ("k = 3\n#" + "x" * 2_000_000, "'recipe.toml' has more than 2000000 bytes"),
     "quotation marks": ("k = 3\n" + '"' * 1_000_001, "line 2"),
+    "spaces in a head": ("k = 3\n[[ " + " " * 200_000, "recipe.toml: the file ends too early"),
+    "heads": ("k = 3\n" + '[["my list"]] # [[x]]\n' * 2000, r'line 1002: .* 1000 tables \[\["my list"\]\]\. Leave'),
+    "escapes": ('k = 3\nx = "' + '\\"' * 600_000, "recipe.toml: the file ends too early"),
+    "escapes in a text of lines": ('k = 3\nx = """\n' + '\\"' * 600_000 + '\n"""\n', "line 2: 'x' is not a part"),
+    "digits beside a text of lines": (
+        'k = 3\ny = ["""\n""", ' + "9" * 5000 + "]\n",
+        "line 3: a number has 5000 digits",
+    ),
+    "parts beside a text of lines": ('k = 3\nx = {b = """\n""", ' + DOTS + " = 1}\n", "line 3: a name has 50000 parts"),
+    "tables of parts": (
+        "k = 3\n" + "".join(f"[a.b.c.d.e.f.g{i}]\n" for i in range(39_000)),
+        "line 14287: more than 100000 names and values",
+    ),
+    "keys": ("k = 3\n" + "".join(f"a{i} = 1\n" for i in range(39_000)), "line 2: 'a0' is not a part"),
+    "lines": ("k = 3\nx = [\n" + "[],\n" * 400_000 + "]\n", "has 400003 lines, and at most 40000 are possible"),
+    "values": ("k = 3\nx = [" + "[]," * 400_000 + "]\n", "line 2: more than 100000 names and values"),
+    "remarks": ("#\n\n" * 19_000 + "#\n" * 1900 + "k = 1\n", "line 39901: k=1 protects nobody"),
+    "candidates far below": (
+        "k = 3\n" + "\n" * 36_000 + '[[candidates]]\nname = "a"\nk = 3\n' * 999 + "x = 1\n",
+        "line 38999: 'x' is not a part",
+    ),
     "letters": ("k = 3\n" + "a" * 1_000_000, "recipe.toml: the file ends too early"),
 }
 
@@ -61,6 +91,30 @@ def test_what_is_just_short_enough_is_read(tmp_path):
     (tmp_path / "recipe.toml").write_bytes(b"\xef\xbb\xbfk = 3\r\n[roles]\r\nquasi = ['a']\r\nkeep = 1\r\n")
     with pytest.raises(InvalidParameter, match="line 4"):
         ma.Recipe.read(tmp_path / "recipe.toml")
+
+
+def test_a_recipe_of_thousands_of_columns_is_read_with_its_candidates(tmp_path):
+    names = [f"column {i}.{i}" for i in range(8000)]
+    quasi = "".join(f'    "{name}",  # a number\n' for name in names)
+    profile = "".join(f'"{name}" = {{type = "numbers", missing = 3, median = 1.5, high = 30}}\n' for name in names)
+    present = f"k = 3\n[roles]\nquasi = [\n{quasi}]\n[profile]\n{profile}"
+    listed = ", ".join(f'"{name}"' for name in names[:3000])
+    candidate = f'[[candidates]]\nname = "a"\nk = 4\n[candidates.roles]\nquasi = [{listed}]\n'
+    (tmp_path / "recipe.toml").write_text(present + candidate)
+    recipe, (saved,) = read_candidates(tmp_path / "recipe.toml")
+    assert (recipe.roles.quasi, saved.recipe.roles.quasi) == (tuple(names), tuple(names[:3000]))
+    assert recipe.comments.beside["roles", "quasi", names[-1]] == "a number"
+
+
+def test_remarks_are_kept_beside_texts_of_many_lines():
+    text = "# over\nk = 3\n[roles]\nquasi = [\n'a', # it's \"one\"\n'b', '''c''', # of three\n]\n".replace("\\", "")
+    text += '[[analysis]]\nkind = "mean"\nname = """it\'s\n# no remark\nthe end\'s""" # a remark\ncolumns = ["a"]\n'
+    comments = ma.Recipe.parse(text).comments
+    assert dict(comments.beside) == {
+        ("roles", "quasi", "a"): 'it\'s "one"',
+        ("roles", "quasi", "c"): "of three",
+        ("analysis", "1", "name"): "a remark",
+    }
 
 
 def endless(tmp_path):

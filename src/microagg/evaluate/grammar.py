@@ -155,7 +155,8 @@ class Reader:
         if self._sign == "**":
             raise self._unexpected("the end")
         if self._next.kind != "end":
-            raise self.wrong(f"{self._next.text[:40]!r} comes too late", self._next.start)
+            why = "is not expected here; perhaps a sign such as + is missing, or a name needs `backticks`"
+            raise self.wrong(f"{self._next.text[:40]!r} {why}", self._next.start)
 
     def _nested(self, read: Callable[[], Made]) -> Made:
         self._depth += 1

@@ -12,7 +12,8 @@ Values = NDArray[np.float64]
 
 
 def _centred(values: Values) -> Values:
-    return np.asarray(values - values[np.isfinite(values)].mean())
+    known = values[np.isfinite(values)]
+    return np.asarray(values - (known.mean() if known.size else np.nan))
 
 
 def _scaled(values: Values) -> Values:

@@ -142,8 +142,8 @@ def check_in_recipe(address: str) -> None:
         raise InvalidParameter(
             f"an address names a server, an endpoint, a user or a way to connect. A recipe may come from somebody "
             f"else, and your keys or passwords would be sent there. Write {kept!r} in the recipe. Set the rest in the "
-            f"environment (such as AWS_ENDPOINT_URL or PGHOST), or pass the whole address on the command line: "
-            f"--households.",
+            f"environment (such as AWS_ENDPOINT_URL, HADOOP_CONF_DIR or PGHOST), or pass the whole address on the "
+            f"command line: --households.",
             parameter="households",
         )
 

@@ -37,6 +37,7 @@ _SAID = {
 }
 _PARQUET = (".parquet", ".pq")
 _CONTAINERS = ("abfs", "abfss")  # abfs://container@account...: what stands before the @ is no user
+_OF_HADOOP = ("hdfs", "viewfs")  # without a host, they are what the configuration of Hadoop says
 _SAYING_WHO = ("AWS_", "GOOGLE_", "AZURE_", "HADOOP_")
 _STORE = re.compile(f"({'|'.join(_SAID)}):", re.IGNORECASE)
 _FAULT = re.compile(r"AWS Error ([A-Z_]+)")
@@ -78,7 +79,7 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the address."""
-        return PurePosixPath(self.key).name or self.root.rpartition("/")[2]
+        return PurePosixPath(self.key).name or self.root.rpartition("/")[2] or self.root
 
     @property
     def stem(self) -> str:
@@ -239,9 +240,12 @@ Where = Path | Place
 @functools.lru_cache(maxsize=64)  # each has connections of its own
 def _system_of(root: str, said: str, who: int) -> tuple[Any, str]:  # noqa: ARG001 - another one, another connection
     """Return the file system of a store, and the path in it that the address without a key has."""
-    from pyarrow.fs import FileSystem
+    from pyarrow.fs import FileSystem, HadoopFileSystem
 
-    scheme = root.partition(":")[0]
+    scheme, _, host = root.partition("://")
+    if not host:
+        with reached(Place(root, "", said)):
+            return HadoopFileSystem("default"), "/"
     # Small files take one request then, not three; versions that do not know the word are asked without it.
     words = [said, "allow_delayed_open=true"] if scheme == "s3" else [said]
     for tried in ("&".join(filter(None, words)), said):
@@ -294,7 +298,8 @@ def place_at(address: str) -> Place:
     if any("@" in value for _, value in said):
         raise InvalidParameter(f"an endpoint of {scheme}:// holds a user or a password. Leave it out.")
     key = unquote(parts.path).strip("/")
-    if not host or (key and any(part in ("", ".", "..") for part in key.split("/"))) or not key.isprintable():
+    nowhere = not host and not (key and scheme in _OF_HADOOP)
+    if nowhere or (key and any(part in ("", ".", "..") for part in key.split("/"))) or not key.isprintable():
         raise InvalidParameter(f"an address of {scheme}:// is malformed. Pass one like {example}.")
     return Place(f"{scheme}://{parts.netloc}", key, urlencode(said, safe=":/"))
 
@@ -314,6 +319,10 @@ def without_endpoint(address: str) -> str:
     scheme, _, host = place.root.partition("://")
     if scheme in _CONTAINERS and re.search("[.:]", host) and not _AZURE.fullmatch(host):
         return f"{scheme}://{quote(place.key)}"  # a server of somebody's: the container is the first part of the key
+    if scheme in _CONTAINERS and "@" in host and not _AZURE.fullmatch(host):
+        return f"{scheme}://{host.partition('@')[0]}/{quote(place.key)}"
+    if scheme in _OF_HADOOP and host:
+        return f"{scheme}:///{quote(place.key)}"
     kept = replace(place, said=urlencode(region))
     return address if kept == place else str(kept)
 

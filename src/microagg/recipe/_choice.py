@@ -150,8 +150,8 @@ class Choice:
 
 
 def shown(value: Any) -> str:
-    """Show a value that was passed: a word or a number; of all else the type, since it may hold data."""
-    if isinstance(value, (str, bool, int, float)):
+    """Show a value that was passed: a word, a number or None; of all else the type, since it may hold data."""
+    if value is None or isinstance(value, (str, bool, int, float)):
         text = repr(value)
         return text if len(text) <= 60 else f"{text[:59]}…"
     return a_type(value)

@@ -65,11 +65,14 @@ def text_in(path: Path) -> str:
         ) from None
 
 
-def parse(text: str, name: str) -> Recipe:
-    """Read a recipe from its text, or say in which line it errs; candidates below it are not looked at."""
+def parse(text: str, name: str, above: int = 0) -> Recipe:
+    """Read a recipe from its text, or say in which line it errs; candidates below it are not looked at.
+
+    So many lines of the file are above the text.
+    """
     text = present(text)
-    content = content_of(text, name, "recipe")
-    origin = Origin(name, text, content)
+    content = content_of(text, name, "recipe", above)
+    origin = Origin(name, text, content, above=above)
     profile = _profile_in(origin, content.pop(_PROFILE, None))
     for table, keys in content.items():
         if table != "k" and table not in PARTS:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 from microagg.errors import InvalidParameter
 from microagg.frozen import frozen
@@ -20,11 +20,37 @@ Of a list of tables, the table's number comes after its name: ("analysis", "1"),
 CANDIDATES = re.compile(r"^[ \t]*\[\[[ \t]*candidates[ \t]*\]\][ \t]*(?:#.*)?$", re.MULTILINE)
 """The line that each candidate begins with, below the present choices (`microagg.recipe.candidates`)."""
 
-STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'|(\#.*)""")
-
-_TOKEN = re.compile(r'''"""|'{3}|"(?:\\.|[^"\\])*"|'[^']*'|\#|[][{}]''')
-_ENDS = {'"""': re.compile(r'(?:\\.|(?!"""|\\).)*"{3,5}'), "'''": re.compile(r"(?:(?!''').)*'{3,5}")}
+# A quotation mark that is not closed takes the rest of its line: nothing is searched twice.
+_TOKEN = re.compile(r"""\"{3}|'{3}|"(?:\\.|[^"\\])*+"?|'[^']*+'?|\#|[][{}]""")
+_ENDS = {'"""': re.compile(r'(?:\\.|(?!"""|\\).)*+"{3,5}'), "'''": re.compile(r"(?:(?!''').)*+'{3,5}")}
 """How a text of many lines ends, by the quotes that it begins with."""
+
+
+class Line(NamedTuple):
+    """What a line of a recipe holds.
+
+    Attributes
+    ----------
+    depth : int
+        How many brackets are open after it.
+    within : str
+        The quotes of a text that goes on in the next line.
+    deepest : int
+        The most brackets that were open at a time.
+    plain : str
+        The line without its remark, with an x in the place of each text.
+    written : list of str
+        The texts that begin and end in it, as they are written.
+    remark : str or None
+        What stands behind #.
+    """
+
+    depth: int
+    within: str
+    deepest: int
+    plain: str
+    written: list[str]
+    remark: str | None
 
 
 @frozen()
@@ -36,7 +62,7 @@ class Statement:
 
     at: Place
     number: int
-    lines: tuple[str, ...]
+    lines: tuple[Line, ...]
     places: tuple[Place, ...]
     over: tuple[str, ...]
 
@@ -59,11 +85,14 @@ class Comments:
     end: tuple[str, ...] = ()
 
 
-def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str) -> InvalidParameter:
-    """Return the error that says where a file stops being TOML, in our words; those of the parser help nobody."""
+def not_toml(name: str, error: tomllib.TOMLDecodeError, parameter: str, above: int = 0) -> InvalidParameter:
+    """Return the error that says where a file stops being TOML, in our words; those of the parser help nobody.
+
+    What was parsed has so many lines of the file above it.
+    """
     said = str(error)
     place = re.search(r"at line (\d+)", said)
-    line = f", line {place[1]}" if place else ""
+    line = f", line {int(place[1]) + above}" if place else ""
     if re.search("twice|overwrite|redefine|mutate|[Dd]uplicate", said):
         what = "a name or a table is there for a second time. Join both."
     elif re.search("[Uu]nescaped|escape|hex value", said):
@@ -102,20 +131,19 @@ def comments_of(text: str) -> Comments:
     beside: dict[Place, str] = {}
     for one in statements:
         at = one.at
-        over[at] = one.over
-        waiting: tuple[str, ...] = ()
+        above, waiting = list(one.over), list[str]()
         for line in one.lines:
-            remark, names = _comment(line), _strings(line)
+            names = _strings(line)
             element = (*at, names[-1]) if names and len(one.lines) > 1 else None
-            if remark is not None and line.lstrip().startswith("#"):
-                waiting += (remark,)
-            elif remark is not None and (element or at) not in beside:
-                beside[element or at] = remark
-            elif remark is not None:
-                over[at] += (remark,)
+            if line.remark is not None and not line.plain.strip():
+                waiting.append(line.remark)
+            elif line.remark is not None and (element or at) not in beside:
+                beside[element or at] = line.remark
+            elif line.remark is not None:
+                above.append(line.remark)
             if names and waiting:
-                over[(*at, names[0])], waiting = waiting, ()
-        over[at] += waiting
+                over[(*at, names[0])], waiting = tuple(waiting), []
+        over[at] = (*above, *waiting)
     return Comments({place: lines for place, lines in over.items() if lines}, beside, title, end)
 
 
@@ -123,20 +151,21 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
     """Cut a recipe that is sound TOML into its statements; give also the comments on top and at the end."""
     found: list[Statement] = []
     table: Place = ()
-    pending: list[str] = []
-    title: tuple[str, ...] = ()
-    over: tuple[str, ...] = ()
+    pending, lines = list[str](), list[Line]()
+    title, over = list[str](), list[str]()
     depth, within, heads = 0, "", Counter[Place]()
-    for number, line in enumerate(text.split("\n"), 1):
-        remark = _comment(line)
-        if not pending and (not line.strip() or line.lstrip().startswith("#")):
-            if remark is not None:
-                over += (remark,)
+    for number, text_of_line in enumerate(text.split("\n"), 1):
+        line = follow(text_of_line, depth, within)
+        if not pending and not line.plain.strip():
+            if line.remark is not None:
+                over.append(line.remark)
             elif not found:
-                title, over = title + over, ()
+                title += over
+                over = []
             continue
-        pending.append(line)
-        depth, within, _ = follow(line, depth, within)
+        pending.append(text_of_line)
+        lines.append(line)
+        depth, within = line.depth, line.within
         if depth > 0 or within:
             continue  # a list goes on, or a text
         try:
@@ -150,32 +179,42 @@ def _statements(text: str) -> tuple[list[Statement], tuple[str, ...], tuple[str,
         else:
             places = tuple((*table, *leaf) for leaf in _leaves(content))
             at = places[0][: max(2, len(table) + 1)]  # a key of a table, though it may stand within braces
-        found.append(Statement(at, first, tuple(pending), places, over))
-        pending, over, depth, within = [], (), 0, ""
-    return found, title, over
+        found.append(Statement(at, first, tuple(lines), places, tuple(over)))
+        pending, lines, over, depth, within = [], [], [], 0, ""
+    return found, tuple(title), tuple(over)
 
 
-def follow(line: str, depth: int, within: str) -> tuple[int, str, int]:
-    """Return after a line how many brackets are open, the quotes of a text that goes on, and the most open brackets.
+def follow(line: str, depth: int, within: str) -> Line:
+    """Take a line apart, before which so many brackets are open, or a text that began with these quotes.
 
     To parse whatever has come so far, line by line, would take its time for a long list.
     """
-    place, deepest = 0, depth
+    place, began, deepest = 0, -1, depth
+    plain, written = list[str](), list[str]()
     while True:
         if within:
             end = _ENDS[within].match(line, place)
             if end is None:
-                return depth, within, deepest
+                return Line(depth, within, deepest, "".join([*plain, "x"]), written, None)
             place, within = end.end(), ""
+            plain.append("x")
+            if began >= 0:
+                written.append(line[began:place])
         found = _TOKEN.search(line, place)
-        if found is None or found[0].startswith("#"):
-            return depth, within, deepest
-        place = found.end()
-        if found[0] in _ENDS:
-            within = found[0]
-        elif found[0] in "[]{}":
-            depth += 1 if found[0] in "[{" else -1
+        plain.append(line[place:] if found is None else line[place : found.start()])
+        if found is None or found[0] == "#":
+            remark = None if found is None else line[found.end() :].strip()
+            return Line(depth, within, deepest, "".join(plain), written, remark)
+        place, token = found.end(), found[0]
+        if token in _ENDS:
+            began, within = found.start(), token
+        elif token in "[]{}":
+            depth += 1 if token in "[{" else -1
             deepest = max(deepest, depth)
+            plain.append(token)
+        else:
+            written.append(token)
+            plain.append("x")
 
 
 def _headed(name: Place, line: str, heads: Counter[Place]) -> Place:
@@ -194,14 +233,9 @@ def _leaves(content: Mapping[str, Any]) -> Iterator[Place]:
             yield (key,)
 
 
-def _comment(line: str) -> str | None:
-    remarks = [one[1] for one in STRING_OR_COMMENT.finditer(line) if one[1]]
-    return remarks[0].removeprefix("#").strip() if remarks else None
-
-
-def _strings(line: str) -> list[str]:
+def _strings(line: Line) -> list[str]:
     found = []
-    for written in (one[0] for one in STRING_OR_COMMENT.finditer(line) if not one[1]):
-        with suppress(tomllib.TOMLDecodeError):  # a part of a string of many lines
+    for written in line.written:
+        with suppress(tomllib.TOMLDecodeError):  # what stands where no value can
             found.append(tomllib.loads(f"x = {written}")["x"])
     return found

@@ -146,6 +146,7 @@ class Origin:
     text: str
     tables: Mapping[str, Any]
     folder: Path | None = None  # it lies in
+    above: int = 0  # lines of the file, before the text
 
     def sets(self, table: str, name: str) -> bool:
         """Return whether the file sets a choice of a table."""
@@ -166,7 +167,7 @@ class Origin:
     def head(self, place: Place, word: str | None = None) -> str:
         """Name the file and the line in which something is set, and its table."""
         line = line_of(self.text, place, word) or line_of(self.text, place[:1], word)
-        return f"{self.name}, line {line}: " if line else f"{self.name}: "
+        return f"{self.name}, line {line + self.above}: " if line else f"{self.name}: "
 
     def fault(
         self, place: Place, what: str, *, word: str | None = None, kind: type[InputError] = InvalidParameter

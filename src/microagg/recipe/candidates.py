@@ -65,7 +65,7 @@ def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
 
 
 def _saved(name: str, content: Mapping[str, Any], above: int, text: str) -> Saved:
-    """Read a candidate from its part of a file, as a recipe with as many lines above it as there are."""
+    """Read a candidate from its part of a file, which has so many lines above it."""
     named = [content.get(key, "") for key in ("name", "note")]
     if not named[0] or not all(isinstance(one, str) for one in named):
         raise InvalidParameter(
@@ -74,7 +74,7 @@ def _saved(name: str, content: Mapping[str, Any], above: int, text: str) -> Save
     table = _TABLE.search(text)
     head = len(text) if table is None else table.start()
     own = _NAMED.sub("", CANDIDATES.sub("", text[:head], count=1)) + _WITHIN.sub(r"\1", text[head:])
-    return Saved(named[0], named[1], parse("\n" * above + own, name))
+    return Saved(named[0], named[1], parse(own, name, above))
 
 
 def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], made_for: str | None = None) -> Path:

@@ -81,13 +81,16 @@ def _made(sample: Sample, factor: Node, reduced: bool) -> list[tuple[str, Column
 
 
 def _polynomials(values: Values, degree: int) -> list[Values]:
-    """Return orthonormal polynomials of numbers, by the three-term recurrence."""
+    """Return orthonormal polynomials of numbers, by the three-term recurrence.
+
+    Of numbers that are too few, or too close to each other, for a degree, its polynomial is not a number anywhere.
+    """
     known = np.isfinite(values)
     x = values[known]
-    before, own, size_before = np.zeros(x.size), np.ones(x.size), 1.0
+    before, own, size_before = np.zeros(x.size), np.ones(x.size), np.float64(1)
     found = []
     for _ in range(degree):
-        size = float(own @ own)
+        size = np.float64(own @ own)  # which divided by zero is not a number, and no error
         before, own = own, (x - (x * own) @ own / size) * own - size / size_before * before
         size_before = size
         whole = np.full(values.size, np.nan)
