@@ -17,7 +17,7 @@ import microagg as ma
 from microagg.demands import enough_weighing
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.report.model import build
-from microagg.weights import Members, Step, Weights, count_steps
+from microagg.weights import Members, Weights, WeightStep, count_steps
 from tests.reference import weights as by_the_book
 
 
@@ -89,9 +89,9 @@ def test_weights_of_groups_are_rounded_means_and_keep_weighted_totals_before_tha
 def test_the_step_of_weights_is_at_most_a_twentieth_of_the_median(weights, power):
     values = [float(f"{weight}e{power}") for weight in weights]
     if not any(values):
-        assert Step.of(count_steps(np.array(values))).rounded(np.array(values)).tolist() == values
+        assert WeightStep.of(count_steps(np.array(values))).rounded(np.array(values)).tolist() == values
         return
-    step, expected = Step.of(count_steps(np.array(values))), by_the_book.step_of(values)
+    step, expected = WeightStep.of(count_steps(np.array(values))), by_the_book.step_of(values)
     assert step.size == float(expected)
     found = step.rounded(np.array(values))
     assert all(now > 0 or own == 0 for own, now in zip(values, found, strict=True))

@@ -192,7 +192,7 @@ def _groups_of_so_many_units(
         sized = replace(recipe, k=size)
         found = groups_of_rows(whole, own, once, sized, method, rule, n_jobs, of_units, points)
         labels[large], moves = found.groups + int(pieces.max()) + 1, found.moves
-    asked = Asked(k, units, file.strata, both_demands(file.demand, weighing))
+    asked = Needed(k, units, file.strata, both_demands(file.demand, weighing))
     by_unit = grow(places, numbered(codes_of(labels)), pieces, apart[first], asked)[units.codes]
     cells = codes_of(by_unit * (int(file.strata.max()) + 1) + file.strata)
     patterns = Patterns(cells, 0, 0)
@@ -234,7 +234,7 @@ def _that_count(table: Table, names: Collection[Any]) -> Table:
     return Table(tuple(chosen)) if chosen else Table(tuple(replace(column, importance=1.0) for column in table))
 
 
-class Asked(NamedTuple):
+class Needed(NamedTuple):
     """What rows of a group of units must be able to keep, stratum by stratum: k units, and a demand."""
 
     k: int
@@ -252,7 +252,7 @@ class Asked(NamedTuple):
         return np.asarray(np.bincount(labels, weights=broken[cells]) > 0.0)
 
 
-def grow(places: NDArray[np.float64], labels: Labels, pieces: Labels, apart: Labels, asked: Asked) -> Labels:
+def grow(places: NDArray[np.float64], labels: Labels, pieces: Labels, apart: Labels, asked: Needed) -> Labels:
     """Merge groups of units until the rows of each can be grouped; return the labels of units, by lowest unit.
 
     Parameters
@@ -264,7 +264,7 @@ def grow(places: NDArray[np.float64], labels: Labels, pieces: Labels, apart: Lab
     pieces, apart : arrays of shape (units,)
         A group joins the one of its piece with the nearest centroid, the lowest on ties; where there is no other, the
         nearest of those with which it is not `apart`.
-    asked : Asked
+    asked : Needed
     """
     of_rows = labels[asked.units.codes]
     rows, n_groups = rows_of(of_rows), int(labels.max()) + 1

@@ -24,7 +24,7 @@ from microagg.release_facts import WeightFacts
 from microagg.schema import Role
 from microagg.table import Coded, Table
 from microagg.units import Units
-from microagg.weights import DOMINATED, Scale, Weights, in_units
+from microagg.weights import DOMINATED, Weights, WeightScale, in_units
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -305,7 +305,7 @@ class RoundedWeights(NamedTuple):
         changed = [list(map(np.add, *own)) for own in zip(self.categories, other.categories, strict=True)]
         return RoundedWeights(sums, totals, changed)
 
-    def facts(self, weighing: Weighing, scales: Sequence[Scale], columns: Iterable[Coded]) -> RoundedFacts:
+    def facts(self, weighing: Weighing, scales: Sequence[WeightScale], columns: Iterable[Coded]) -> RoundedFacts:
         """Return what is reported of it; `columns` are those that are masked."""
         moved = {name: own.share for name, own in zip(weighing.names, self.sums, strict=True)}
         quantities = [column.name for column in columns if column.kind.is_quantity]
@@ -319,7 +319,7 @@ class RoundedWeights(NamedTuple):
 
 def round_weights(
     values: Sequence[Values],
-    scales: Sequence[Scale],
+    scales: Sequence[WeightScale],
     released: Table,
     after: Sequence[Labels],
     sizes: Sequence[int],

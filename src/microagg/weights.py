@@ -28,7 +28,7 @@ _LEAST = 1e-290  # lower weights count as this one: their steps would leave the 
 _PART = 20.0  # a step is this part of the median weight, at most
 
 
-class Step(NamedTuple):
+class WeightStep(NamedTuple):
     """What weights that are released by group are multiples of: 1, 2 or 5 times a power of ten.
 
     Attributes
@@ -40,7 +40,7 @@ class Step(NamedTuple):
     number: int
 
     @classmethod
-    def of(cls, counts: Mapping[int, int]) -> "Step":
+    def of(cls, counts: Mapping[int, int]) -> "WeightStep":
         """Return the largest step that is at most 5 % of the median of the positive weights, the lower one of two.
 
         `counts` say for how many weights each step is the largest, as `count_steps` gives them.
@@ -68,14 +68,14 @@ class Step(NamedTuple):
         return np.asarray(times * 10.0**power if power >= 0 else times / 10.0**-power)
 
 
-class Scale(NamedTuple):
+class WeightScale(NamedTuple):
     """How a weight is counted and released: in whole units of 2**-power, and by group in multiples of a step.
 
     `zeros` says whether some records weigh nothing.
     """
 
     power: int
-    step: Step
+    step: WeightStep
     zeros: bool
 
 

@@ -76,7 +76,7 @@ from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, Told, part, tell
 from microagg.units import Held
 from microagg.weighting import Calibrated, Margins, RoundedFacts
-from microagg.weights import Scale, Weights
+from microagg.weights import Weights, WeightScale
 
 _REGION = 1_000_000  # records that a thread masks at a time, at most, unless a block is larger
 _AT_ONCE = 2_000_000  # records that all threads mask at a time, about
@@ -147,7 +147,7 @@ def _ingest(
     spelt: Keys | None,
     looked: bool,
     progress: Progress | None,
-) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[Scale]]:
+) -> tuple[Plan, list[Tally], NDArray[np.int32], Patterns, list[WeightScale]]:
     """Copy columns to mask, weights and units into scratch; count what must be known; give each record's piece."""
     n = store.n_records
     tallies: list[Tally] = []
@@ -226,7 +226,7 @@ def _known(plan: Plan, store: Store, tallies: Sequence[Tally]) -> Known:
     return Known.of(plan, tallies, [found(j) for j in range(len(plan.names))])
 
 
-def _weighed(plan: Plan, store: Store, known: Known, scales: Sequence[Scale]) -> Known:
+def _weighed(plan: Plan, store: Store, known: Known, scales: Sequence[WeightScale]) -> Known:
     """Find what levels and categories weigh, and what one value for all would lose by weight."""
     if not scales:
         return known

@@ -32,7 +32,7 @@ from microagg.schema import Role, Schema
 from microagg.table import Coded, Table
 from microagg.units import Units
 from microagg.weighting import Weighing, check_calibrated
-from microagg.weights import Scale, Weights, in_units
+from microagg.weights import Weights, WeightScale, in_units
 
 
 @frozen()
@@ -217,7 +217,7 @@ class Known:
         Where records lie.
     used : dict
         Of categories and levels, by the column's number, which are released: values first, then codes.
-    scales : tuple of Scale
+    scales : tuple of WeightScale
         How each weight that is used is counted and released.
     weighed : tuple of tuples of arrays
         Of each of those weights, what the cells of each level or category weigh, column by column.
@@ -230,7 +230,7 @@ class Known:
     powers: tuple[int | None, ...]
     space: Space
     used: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
-    scales: tuple[Scale, ...] = ()
+    scales: tuple[WeightScale, ...] = ()
     weighed: tuple[tuple[NDArray[np.int64], ...], ...] = ()
     weighted_bases: tuple[tuple[float, float], ...] = ()
 
@@ -251,7 +251,7 @@ class Known:
         return enough_weighing(plan.weights(cells)[0], None if units is None else units.codes, plan.k)
 
     def with_weights(
-        self, scales: Sequence[Scale], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
+        self, scales: Sequence[WeightScale], weighed: Sequence[Sequence[Any]], bases: Sequence[tuple[float, float]]
     ) -> "Known":
         """Return the same with what is known of weights."""
         whole = tuple(map(tuple, weighed))
@@ -290,7 +290,7 @@ def _spread(facts: Facts) -> Callable[[], float]:
     return lambda: spread_of(*facts.moments)
 
 
-def scales_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[Scale]:
+def scales_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[WeightScale]:
     """Return how each weight is counted and released, or say why it is no weight."""
     found = {name: reduce(WeightSeen.join, seen) for name, seen in weights.items()}
     for name, seen in found.items():
@@ -304,7 +304,7 @@ def added(one: Any, other: Any) -> Any:
 
 
 def weighed_by(
-    plan: Plan, facts: Sequence[Facts], scales: Sequence[Scale], cells: Sequence[Cells]
+    plan: Plan, facts: Sequence[Facts], scales: Sequence[WeightScale], cells: Sequence[Cells]
 ) -> list[list[NDArray[np.int64]]]:
     """Return, for each weight, what the stored cells of each level or category weigh; parts of a file can be added."""
     columns = list(zip(plan.table(cells), facts, strict=True))

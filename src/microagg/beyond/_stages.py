@@ -61,7 +61,7 @@ from microagg.prepare.patterns import Patterns, PatternsSeen
 from microagg.progress import Progress, tell
 from microagg.units import Held
 from microagg.weighting import Calibrated, Margins, RoundedFacts
-from microagg.weights import Scale
+from microagg.weights import WeightScale
 
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
@@ -171,7 +171,7 @@ class Stages:
         keep_object(self.folder, "coded", plan)
         return plan
 
-    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[Scale]]:
+    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[WeightScale]]:
         """Pass its pieces' numbers in the whole file to each part; return what all know, and the pieces' sizes."""
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
@@ -230,7 +230,7 @@ class Stages:
 
         return find_pieces(plan, seen, held, (lambda pieces: held(pieces, "weighing").units) if light else None)
 
-    def find_constants(self, plan: Plan, tallies: Sequence[Tally], scales: Sequence[Scale]) -> Known:
+    def find_constants(self, plan: Plan, tallies: Sequence[Tally], scales: Sequence[WeightScale]) -> Known:
         """Find the constants of all columns, and what they weigh, and place all records by them."""
         running = {j: constants(plan.columns[j].kind, own.facts) for j, own in enumerate(tallies)}
         known = Known.of(plan, tallies, self._summed(_tasks.sum_part, running))
@@ -240,7 +240,7 @@ class Stages:
         self.each_part(_tasks.place_part)
         return known
 
-    def _weighed(self, plan: Plan, known: Known, scales: Sequence[Scale]) -> Known:
+    def _weighed(self, plan: Plan, known: Known, scales: Sequence[WeightScale]) -> Known:
         """Find what levels and categories weigh, and what one value for all would lose by weight."""
         keep_object(self.folder, "weighing", (known.facts, scales))
         self.each_part(_tasks.weigh_part)

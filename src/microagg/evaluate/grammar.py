@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from microagg.errors import InvalidParameter
-from microagg.evaluate.trees import ALONE, FUNCTIONS, Call, Joined, Name, Node, Number, Power
+from microagg.evaluate.trees import ALONE, FUNCTIONS, Arithmetic, Call, Expression, Literal, Name, Power
 from microagg.frozen import frozen
 
 Made = TypeVar("Made")
@@ -34,7 +34,7 @@ _COMPARISON = re.compile(r"\s*([<>!=]=|[<>=])\s*(?=\S)")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 
 
-Terms = dict[frozenset[Node], tuple[Node, ...]]
+Terms = dict[frozenset[Expression], tuple[Expression, ...]]
 """Terms of a formula, each of its factors, which are multiplied; that of none is the intercept."""
 
 
@@ -42,8 +42,8 @@ Terms = dict[frozenset[Node], tuple[Node, ...]]
 class Formula:
     """A response, the terms that explain it, those of fewer factors first, and all columns that were named."""
 
-    response: Node
-    terms: tuple[tuple[Node, ...], ...]
+    response: Expression
+    terms: tuple[tuple[Expression, ...], ...]
     columns: tuple[Any, ...]
 
 
@@ -168,27 +168,27 @@ class Reader:
 
     # Arithmetic
 
-    def sum(self) -> Node:
+    def sum(self) -> Expression:
         """Read products with + and - between them."""
         return self._joined(("+", "-"), self._product)
 
-    def _product(self) -> Node:
+    def _product(self) -> Expression:
         return self._joined(("*", "/") if self._functions else ("*",), self._signed)
 
-    def _joined(self, signs: tuple[str, ...], read: Callable[[], Node]) -> Node:
+    def _joined(self, signs: tuple[str, ...], read: Callable[[], Expression]) -> Expression:
         parts = [(signs[0], read())]
         while self._sign in signs:
             parts.append((self.take(*signs), read()))
-        return parts[0][1] if len(parts) == 1 else Joined(tuple(parts))
+        return parts[0][1] if len(parts) == 1 else Arithmetic(tuple(parts))
 
-    def _signed(self) -> Node:
+    def _signed(self) -> Expression:
         self._begin()
         if self._sign not in ("+", "-"):
             return self._power(self._atom())
         sign, own = self.take("+", "-"), self._nested(self._signed)
-        return own if sign == "+" else Joined((("-", own),))
+        return own if sign == "+" else Arithmetic((("-", own),))
 
-    def _power(self, base: Node) -> Node:
+    def _power(self, base: Expression) -> Expression:
         if self._sign != "^" or not self._functions:
             return base
         at = self._advance().start
@@ -205,12 +205,12 @@ class Reader:
             raise self.wrong(f"{what} must be a whole number from 1 to {most}", token.start)
         return int(self._advance().text)
 
-    def _atom(self) -> Node:
+    def _atom(self) -> Expression:
         token = self._next
         if token.kind == "number":
             if not float(token.text) <= LARGEST:
                 raise self.wrong(f"a number is larger than {LARGEST:g}", token.start)
-            return Number(self._advance().text)
+            return Literal(self._advance().text)
         if token.kind in ("word", "quoted"):
             self._advance()
             called = self._functions and token.kind == "word" and self._sign == "("
@@ -222,7 +222,7 @@ class Reader:
         self.take(")")
         return found
 
-    def _call(self, token: Token) -> Node:
+    def _call(self, token: Token) -> Expression:
         name = token.text
         if name not in self._functions:
             known = f"It can be {', '.join(self._functions)}"
@@ -248,18 +248,18 @@ class Reader:
         self.take(")")
         return Call(name, argument, degree, more)
 
-    def _column(self) -> Node:
+    def _column(self) -> Expression:
         if self._next.kind not in ("word", "quoted"):
             raise self._unexpected("a column")
         return self._name(self._advance())
 
-    def _name(self, token: Token) -> Node:
+    def _name(self, token: Token) -> Expression:
         self._named.append(token.text)
         return Name(token.text)
 
     # Terms
 
-    def factor(self) -> Node:
+    def factor(self) -> Expression:
         """Read a column, a function, or one of them with a power."""
         token = self._begin()
         if token.kind not in ("word", "quoted"):

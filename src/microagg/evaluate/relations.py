@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microagg.checks import check_between
 from microagg.errors import InvalidParameter
 from microagg.evaluate.grammar import COMPARED, LARGEST, Reader
-from microagg.evaluate.trees import Name, Node, Values
+from microagg.evaluate.trees import Expression, Name, Values
 from microagg.frozen import frozen
 
 _NOISE = 1e-9  # of the values that are compared: sums of floats differ by that without meaning anything
@@ -51,7 +51,7 @@ class Relation:
     sign: str
     tolerance: float
     read_from: ClassVar[Any] = None  # the table of a recipe that says it
-    _sides: tuple[Node, Node] = field(compare=False, repr=False)
+    _sides: tuple[Expression, Expression] = field(compare=False, repr=False)
 
     @classmethod
     def of(cls, said: Any, tolerance: Any = 0.0) -> "Relation":
@@ -102,7 +102,7 @@ class Relation:
         return int(np.count_nonzero(~np.isnan(np.array([values[name] for name in self.columns])).any(axis=0)))
 
 
-def _alone(side: Node, other: Node) -> str | None:
+def _alone(side: Expression, other: Expression) -> str | None:
     return side.name if isinstance(side, Name) and side.name not in other.columns() else None
 
 

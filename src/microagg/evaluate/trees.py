@@ -45,7 +45,7 @@ FUNCTIONS = (*_OF_NUMBERS, *ALONE)
 """All that a formula may call."""
 
 
-class Node:
+class Expression:
     """A part of a tree."""
 
     def columns(self) -> Iterator[Any]:
@@ -53,7 +53,7 @@ class Node:
         match self:
             case Name(name):
                 yield name
-            case Joined(parts):
+            case Arithmetic(parts):
                 for _, part in parts:
                     yield from part.columns()
             case Power(inner) | Call(_, inner):
@@ -68,7 +68,7 @@ class Node:
                 return np.asarray(base.values(column) ** exponent)
             case Call(function, argument):
                 return _OF_NUMBERS[function](argument.values(column))
-            case Joined(((sign, first), *others)):
+            case Arithmetic(((sign, first), *others)):
                 found = -first.values(column) if sign == "-" else first.values(column)
                 for sign, part in others:
                     found = _SIGNS[sign](found, part.values(column))
@@ -80,63 +80,63 @@ class Node:
             case Name(name):
                 return str(name)
             case Power(base, exponent):
-                return f"{f'({base})' if isinstance(base, Joined | Power) else base}^{exponent}"
+                return f"{f'({base})' if isinstance(base, Arithmetic | Power) else base}^{exponent}"
             case Call(function, argument, _, more):
                 return f"{function}({argument}{more})"
-            case Joined(((sign, first),)):
+            case Arithmetic(((sign, first),)):
                 return f"{sign}{_bracketed(first, sign)}"
-            case Joined(((sign, first), *others)):
+            case Arithmetic(((sign, first), *others)):
                 said = f"({first})" if sign == "*" and _is_sum(first) else str(first)
                 return said + "".join(f" {sign} {_bracketed(one, sign)}" for sign, one in others)
-            case Number(written):
+            case Literal(written):
                 return written
         raise NotImplementedError
 
 
 @frozen()
-class Name(Node):
+class Name(Expression):
     """A column."""
 
     name: Any
 
 
 @frozen()
-class Number(Node):
+class Literal(Expression):
     """A number, as it was written."""
 
     written: str
 
 
 @frozen()
-class Joined(Node):
+class Arithmetic(Expression):
     """Nodes with signs before them: all + and -, or all * and /. The first has + or *, but in "-x"."""
 
-    parts: tuple[tuple[str, Node], ...]
+    parts: tuple[tuple[str, Expression], ...]
 
 
 @frozen()
-class Power(Node):
+class Power(Expression):
     """A node, raised to a whole power."""
 
-    base: Node
+    base: Expression
     exponent: int
 
 
 @frozen()
-class Call(Node):
+class Call(Expression):
     """A function of a node; poly has a degree as well, and how it was written, and C has a column."""
 
     function: str
-    argument: Node
+    argument: Expression
     degree: int = 0
     more: str = ""
 
 
-def _is_sum(node: Node) -> bool:
-    return isinstance(node, Joined) and len(node.parts) > 1 and node.parts[0][0] == "+"
+def _is_sum(node: Expression) -> bool:
+    return isinstance(node, Arithmetic) and len(node.parts) > 1 and node.parts[0][0] == "+"
 
 
-def _bracketed(node: Node, sign: str) -> str:
+def _bracketed(node: Expression, sign: str) -> str:
     """Show a node that comes after a sign, in brackets where it needs them."""
-    product = isinstance(node, Joined) and len(node.parts) > 1 and sign in "*/"
+    product = isinstance(node, Arithmetic) and len(node.parts) > 1 and sign in "*/"
     return f"({node})" if product or _is_sum(node) else str(node)

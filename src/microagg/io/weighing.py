@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from microagg._kernels.sums import exact_digits, round_digits
 from microagg.errors import InvalidData, setting
 from microagg.io._native import floats_of, numbers_like
-from microagg.weights import Scale, Step, count_steps, power_of
+from microagg.weights import WeightScale, WeightStep, count_steps, power_of
 
 _LARGEST = 2.0**60  # beyond, or below its inverse, products with values leave the range of float64
 
@@ -57,9 +57,9 @@ class WeightSeen(NamedTuple):
         )
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> WeightScale:
         """How these weights are counted and released."""
-        return Scale(power_of(round_digits(self.total)), Step.of(self.steps), self.zeros > 0)
+        return WeightScale(power_of(round_digits(self.total)), WeightStep.of(self.steps), self.zeros > 0)
 
     def check(self, name: Any) -> None:
         """Refuse a column that does not hold weights; none of its cells is shown."""

@@ -10,16 +10,16 @@ from microagg.errors import InvalidParameter
 from microagg.evaluate.analyses.fitting import Column
 from microagg.evaluate.analyses.records import Sample, Values
 from microagg.evaluate.analyses.terms import Term
-from microagg.evaluate.trees import Call, Name, Node
+from microagg.evaluate.trees import Call, Expression, Name
 
 INTERCEPT = "intercept"
 MOST_COEFFICIENTS = 1000
-_Factor = tuple[Node, bool]
+_Factor = tuple[Expression, bool]
 """A factor of a term, and whether it is reduced: its dummies then leave out the commonest category."""
 _Coded = tuple[_Factor, ...]
 
 
-def columns_of(sample: Sample, terms: Sequence[tuple[Node, ...]]) -> list[tuple[str, Column]]:
+def columns_of(sample: Sample, terms: Sequence[tuple[Expression, ...]]) -> list[tuple[str, Column]]:
     """Return the columns that terms make, with their names, in the order and the coding of R and formulaic.
 
     Categories are dummies: against the commonest one where the terms before span the constant already, else all.
@@ -36,7 +36,7 @@ def columns_of(sample: Sample, terms: Sequence[tuple[Node, ...]]) -> list[tuple[
     return [column for one in coded for column in _multiplied(sample, [made[factor] for factor in one])]
 
 
-def numbers_of(sample: Sample, node: Node) -> Values:
+def numbers_of(sample: Sample, node: Expression) -> Values:
     """Compute the numbers of a node for the records of a sample."""
     return np.broadcast_to(node.values(lambda name: sample.values(Term.of(name))), sample.size)
 
@@ -53,20 +53,20 @@ def _multiplied(sample: Sample, factors: Sequence[list[tuple[str, Column]]]) -> 
         yield name, found
 
 
-def _category(sample: Sample, factor: Node) -> Name | None:
+def _category(sample: Sample, factor: Expression) -> Name | None:
     """Return the column of whose categories a factor is; None where it is of numbers."""
     own = factor.argument if isinstance(factor, Call) and factor.function == "C" else factor
     return own if isinstance(own, Name) and (own is not factor or sample.records.column(own.name).shown) else None
 
 
-def _width(sample: Sample, factor: Node, reduced: bool) -> int:
+def _width(sample: Sample, factor: Expression, reduced: bool) -> int:
     category = _category(sample, factor)
     if category is not None:
         return len(sample.records.shared.levels(category.name)) - reduced
     return factor.degree if isinstance(factor, Call) and factor.degree else 1
 
 
-def _made(sample: Sample, factor: Node, reduced: bool) -> list[tuple[str, Column]]:
+def _made(sample: Sample, factor: Expression, reduced: bool) -> list[tuple[str, Column]]:
     """Return the columns of a factor."""
     category = _category(sample, factor)
     if category is not None:
@@ -99,7 +99,7 @@ def _polynomials(values: Values, degree: int) -> list[Values]:
     return found
 
 
-def _without_overlap(sample: Sample, terms: Iterable[tuple[Node, ...]]) -> Iterator[_Coded]:
+def _without_overlap(sample: Sample, terms: Iterable[tuple[Expression, ...]]) -> Iterator[_Coded]:
     """Code terms so that no column is spanned by those before.
 
     A factor of categories spans its reduced dummies and the constant. What earlier terms span is left out of a term,

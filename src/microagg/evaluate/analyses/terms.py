@@ -8,7 +8,7 @@ from microagg.checks import nearest, shown_name
 from microagg.errors import RoleError
 from microagg.evaluate.analyses.definition import as_text
 from microagg.evaluate.grammar import Formula, Reader
-from microagg.evaluate.trees import ELEMENTWISE, FUNCTIONS, Name, Node
+from microagg.evaluate.trees import ELEMENTWISE, FUNCTIONS, Expression, Name
 from microagg.frozen import frozen
 
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -60,13 +60,13 @@ class Term:
 
     Attributes
     ----------
-    made : Node
+    made : Expression
         What is computed; where that is no number, it counts as missing.
     condition : Condition or None
         Of a column: 1 where it holds, 0 where it does not.
     """
 
-    made: Node
+    made: Expression
     condition: Condition | None = None
 
     @property
