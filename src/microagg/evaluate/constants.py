@@ -102,10 +102,6 @@ def measure_constants(
     return UnitConstants(names, n_units, int(np.count_nonzero(solved)), converged)
 
 
-def _is_constant(column: Coded, units: Labels) -> bool:
-    return is_constant_within(codes_of(column.cells.classes), units)
-
-
 def _is_shared(column: Coded, units: Labels) -> bool:
     return not differing_within(codes_of(column.cells.classes), units)
 
