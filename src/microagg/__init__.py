@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from microagg.beyond import protect_file as protect_file
     from microagg.desk.tables import read as read
     from microagg.desk.tables import write as write
+    from microagg.estimators import AMA as AMA
     from microagg.estimators import CBFS as CBFS
+    from microagg.estimators import EMAD as EMAD
     from microagg.estimators import IAMAT as IAMAT
     from microagg.estimators import MDAV as MDAV
     from microagg.estimators import VMDAV as VMDAV
@@ -56,8 +58,8 @@ if TYPE_CHECKING:
     from microagg.partition.iamat import interaction as interaction
     from microagg.partition.refine import Refinement as Refinement
     from microagg.partition.refine import refine as refine
+    from microagg.partition.selection import Selection as Selection
     from microagg.pipeline import protect as protect
-    from microagg.prepare.selection import Selection as Selection
     from microagg.recipe import Recipe as Recipe
     from microagg.relation_keeping import KeptRelation as KeptRelation
     from microagg.release import Release as Release
@@ -72,7 +74,9 @@ if TYPE_CHECKING:
     from microagg.study.joint import joint_disclosure as joint_disclosure
 
 _HOME = {
+    "AMA": "estimators",
     "CBFS": "estimators",
+    "EMAD": "estimators",
     "IAMAT": "estimators",
     "MDAV": "estimators",
     "VMDAV": "estimators",
@@ -121,7 +125,7 @@ _HOME = {
     "Refinement": "partition.refine",
     "refine": "partition.refine",
     "protect": "pipeline",
-    "Selection": "prepare.selection",
+    "Selection": "partition.selection",
     "Recipe": "recipe",
     "Release": "release",
     "SubsetLosses": "study",
@@ -132,7 +136,9 @@ _HOME = {
 }
 
 __all__ = [
+    "AMA",
     "CBFS",
+    "EMAD",
     "IAMAT",
     "MDAV",
     "PMSE",

@@ -20,8 +20,8 @@ from microagg.grouping import (
 from microagg.io import frames
 from microagg.kinds import Number, Rule, Semi
 from microagg.partition import groups_each_column
+from microagg.partition.selection import Selection, with_least_loss
 from microagg.prepare.patterns import Patterns, find_patterns
-from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part
 from microagg.recipe import Blocks, Recipe, Select
 from microagg.release_facts import OnceFacts
@@ -132,6 +132,18 @@ def _of_rows(
         apart = file.strata if joined else pieces
         order = file.ordered(np.zeros_like(pieces) if once else apart)
         given, pieces = file.sorted_by(order), numbered(pieces[order.rows])
+    if selection is not None and select.choose == "lowest-loss" and selection.n_alternatives > 1:
+        turns = len(selection.alternatives) + 1
+
+        def losses(ways: Sequence[tuple[Any, ...]]) -> list[float]:
+            told = [part(progress, turn, turn + 1, turns) for turn in range(turns)]
+            return [
+                loss_by_row(given, pieces, way, recipe, method, rule, n_jobs, own)
+                for way, own in zip(ways, told, strict=False)
+            ]
+
+        selection = with_least_loss(selection, losses)
+        forming, progress = selection.columns, part(progress, turns - 1, turns, turns)
     by_unit, facts = np.zeros(0, dtype=np.int64), None
     if once:
         own, by_unit, moved, loss = groups_of_units(given, once, forming, recipe, method, rule, n_jobs, progress)
@@ -183,6 +195,7 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
     refused = {
         "select": bool(recipe.select.said),
         "method": groups_each_column(method),
+        "block_columns": bool(recipe.blocks.columns),
         "unit_share": recipe.units.share != "limited",
     }
     if recipe.masking.missing == "drop":

@@ -13,7 +13,7 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, check_whole, shown_name
+from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, nearest, shown_name
 from microagg.equivalence import rows_of
 from microagg.errors import (
     InputError,
@@ -29,11 +29,12 @@ from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
-from microagg.partition import METHODS, choose_search, groups_each_column, method_named, settled_search
+from microagg.partition import BY_TREE, METHODS, choose_search, groups_each_column, method_named, settled_search
+from microagg.partition.dependence import dependence
+from microagg.partition.emad import places
 from microagg.partition.merging import merge_short
-from microagg.prepare.dependence import dependence
+from microagg.partition.selection import Selection, select_columns
 from microagg.prepare.embedding import Points
-from microagg.prepare.selection import Selection, select_columns
 from microagg.progress import Progress, tell
 from microagg.recipe import Blocks, Method, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
@@ -158,6 +159,7 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
             parameter="importance",
             columns=tuple(column.name for column in forming),
         )
+    _check_block_columns(table, recipe)
     steps = recipe.masking.rounding if isinstance(recipe.masking.rounding, Mapping) else {}
     scale, by_columns = recipe.masking.scale, groups_each_column(method.name)
     axis = method.options.get("axis")
@@ -191,22 +193,42 @@ def check_kinds(table: Table, method: Grouping, recipe: Recipe) -> None:
             )
 
 
+def _check_block_columns(table: Table, recipe: Recipe) -> None:
+    """Refuse columns that blocks cannot be cut by as is asked."""
+    blocks = recipe.blocks
+    _refuse_others(blocks, table.names, "is not masked")
+    for column in table.named(blocks.columns) if blocks.by == "univariate" else ():
+        if not column.kind.is_ordered:
+            raise InvalidParameter(
+                f"univariate blocks are intervals of a column, and {column.name!r} has no order. Name another in "
+                f"block_columns, or choose {setting('blocks', 'median')}.",
+                parameter="block_columns",
+                columns=(column.name,),
+            )
+    if blocks.fusion == "limited" and recipe.roles.unit is not None:
+        raise InvalidParameter(
+            f"{setting('block_fusion', 'limited')} cannot be combined with a unit: blocks that hold fewer than k units "
+            f"are joined, whatever their size. Choose {setting('block_fusion', 'nearest')}.",
+            parameter="block_fusion",
+        )
+
+
 def settle_selection(select: Select, n_columns: int) -> Select:
     """Return how the columns that form groups are chosen, with every default."""
     if not isinstance(select.by, str):
         return select
-    measure = ("emim" if select.by == "emad" else "vi") if select.measure is None else select.measure
-    if select.by != "emad":
-        return replace(select, measure=measure)
-    count = min(3, n_columns) if select.count is None else check_whole("count", select.count, 1, n_columns)
-    return replace(select, measure=measure, count=count)
+    way = BY_TREE[select.by]
+    settled = replace(select, measure=select.measure or way.measure)
+    if (select.rule or way.rule) != "degree":
+        return settled
+    return replace(settled, count=places(select.count, n_columns))
 
 
 def select_forming(select: Select, frame: Any, names: list[Any], table: Table) -> Selection:
     """Choose the columns that form groups."""
     if isinstance(select.by, str):
         tree = dependence(table, select.measure or "", select.width, select.bins)
-        return select_columns(names, tree, "degree" if select.by == "emad" else "cover", select.count)
+        return select_columns(names, tree, select.rule or BY_TREE[select.by].rule, select.count)
     if isinstance(select.by, Selection):
         wanted = list(select.by.columns)
     else:
@@ -310,7 +332,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
             "blocks cannot be combined with a method that groups each column by itself. Pass 'none'.",
             parameter="blocks",
         )
-    return Blocks(by, DEFAULT_BLOCK if most is None else most)
+    return replace(blocks, by=by, max_block=DEFAULT_BLOCK if most is None else most)
 
 
 def _with_numbered_columns(blocks: Any, names: list[Any]) -> Any:
@@ -343,16 +365,17 @@ def cut_into_pieces(
     if units is not None:
         largest = int(held_by(strata, units.codes, len(pieces)).largest.max())
         most = room_for_units(most, k, largest)
-    if blocks.by == "median":
+    if blocks.by == "median" and not blocks.columns:
         return median_pieces_of(points, pieces, most, k, n_jobs, progress)
     columns = points.coordinates
+    cut_by = _cut_by(blocks, points, names)
     # A column of several coordinates is known by its first.
     named = [names[owner] if owner >= 0 else None for owner in points.owners]
     found = []
     for rows in pieces:
         part = columns[:, rows]
         if isinstance(blocks.by, str):
-            labels = BLOCKINGS[blocks.by](part, most, k, n_jobs=n_jobs)
+            labels = BLOCKINGS[blocks.by](part[cut_by], most, k, n_jobs=n_jobs, **blocks.settings)
         else:
             try:
                 labels = _with_numbered_columns(blocks.by, named).fit_predict(part.T)
@@ -370,6 +393,26 @@ def cut_into_pieces(
         own = [rows[block] for block in rows_of(labels)]
         found += own if units is None else _holding_units(own, k, units)
     return found
+
+
+def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int64]:
+    """Return the coordinates by which blocks are cut: those of the columns that are named, or all."""
+    if not blocks.columns:
+        return np.arange(points.owners.size)
+    _refuse_others(blocks, names, "does not form groups")
+    return np.flatnonzero(np.isin(points.owners, [names.index(name) for name in blocks.columns]))
+
+
+def _refuse_others(blocks: Blocks, names: list[Any], what: str) -> None:
+    """Refuse columns to cut blocks by that are not among these."""
+    for name in blocks.columns:
+        if name not in names:
+            raise RoleError(
+                f"block_columns names {shown_name(name)}, which {what}. Name some of the {len(names)} columns that "
+                f"form groups.{nearest(name, names)}",
+                parameter="block_columns",
+                columns=(name,),
+            )
 
 
 def room_for_units(max_block: int, k: int, largest: int) -> int:

@@ -31,9 +31,9 @@ from microagg.io.weighing import weights_like
 from microagg.kinds import Rule
 from microagg.moment_matching import Matched, MomentFacts, check_moments, match_moments, moment_facts
 from microagg.partition import METHODS, groups_each_column
+from microagg.partition.selection import Selection
 from microagg.prepare.ordering import order_of_units
 from microagg.prepare.recoding import Recoding
-from microagg.prepare.selection import Selection
 from microagg.progress import Progress, part, stage, tell
 from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
 from microagg.recipe._signature import recipe_of, takes

@@ -30,7 +30,7 @@ from microagg.io.promise import Promise
 from microagg.io.sources import Source
 from microagg.kinds import Nominal, Ordinal
 from microagg.moment_matching import MomentFacts, moment_words
-from microagg.prepare.selection import Selection
+from microagg.partition.selection import Selection
 from microagg.progress import Progress, stage
 from microagg.recipe import Recipe
 from microagg.relation_keeping import KeptRelation

@@ -66,6 +66,12 @@ def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Groupin
             f"{why}, but method {method.name!r} groups by single columns. Choose another method. {row}",
             parameter="unit_constant",
         )
+    if recipe.blocks.columns:
+        raise InvalidParameter(
+            f"{why}, so that blocks of units cannot be cut by single columns. Leave out {setting('block_columns')}. "
+            f"{row}",
+            parameter="block_columns",
+        )
     crossing = bool(differing_within(file.strata, codes))
     if masking.moments == "covariance" or (masking.moments != "none" and crossing):
         variance = "" if crossing else f", choose {setting('moments', 'variance')}"

@@ -41,7 +41,7 @@ def test_figures_are_found_by_name_and_are_the_releases():
 
 
 def test_the_tree_is_the_one_that_was_spanned(monkeypatch):
-    monkeypatch.setattr("microagg.prepare.dependence._spanning_tree", lambda *_, **__: pytest.fail("spanned again"))
+    monkeypatch.setattr("microagg.partition.dependence._spanning_tree", lambda *_, **__: pytest.fail("spanned again"))
     tree = judge(RELEASE).tree
     assert tree.edges == tuple((a, b, weight) for a, b, weight in RELEASE.selection.tree.edges)
     assert [tree.names[j] for j in tree.chosen] == list(RELEASE.selection.columns)

@@ -13,7 +13,7 @@ from microagg.app.words import label_of, said
 from microagg.errors import MicroaggError
 from microagg.frozen import frozen
 from microagg.judgement.names import shown
-from microagg.partition import METHODS
+from microagg.partition import forming_method
 from microagg.recipe import PARTS, Choice, K, Method, Recipe, choices_of, options_of
 from microagg.recipe import _choice as kinds
 from microagg.recipe.titles import TITLES
@@ -128,7 +128,8 @@ def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | 
 def method_options(recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> list[Control]:
     """Return the fields of the options of the method that is chosen."""
     name = recipe.method.name
-    usual = METHODS["mdav" if name == "ama" else name].defaults if name in (*METHODS, "ama") else {}
+    known = forming_method(name)
+    usual = {} if known is None else known.defaults
     made = []
     for key, choice in options_of(name).items():
         one = control_of(f"method.{key}", choice, recipe.method.options.get(key), columns, wrong)

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from microagg._kernels.groups import number_groups
 from microagg._kernels.linkage import nearest_others
-from microagg._kernels.sums import group_means, group_sizes
+from microagg._kernels.sums import exact_sums, group_means, group_sizes
 from microagg._kernels.tree import tree_of
 from microagg.checks import check_enough_records, check_k, check_max_block
+from microagg.equivalence import rows_of
 
 SLICE = 20_000_000
 """Values looked at before Python regains control: some 0.1 s."""
@@ -52,3 +53,56 @@ def join_small_blocks(columns: NDArray[np.float64], labels: NDArray[np.int64], k
         joined = connected_components(graph, directed=False)[1]
         labels = joined[labels].astype(np.int64)
         number_groups(labels)
+
+
+def centroid_of(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the means of `columns` (d, n)."""
+    means: NDArray[np.float64] = exact_sums(np.ascontiguousarray(columns)) / columns.shape[1]
+    return means
+
+
+def join_within_limit(columns: NDArray[np.float64], labels: NDArray[np.int64], k: int, most: int) -> NDArray[np.int64]:
+    """Join blocks of fewer than k records to others, so that none gets more than `most`.
+
+    One after the other, in the order of their numbers: a small block joins the one with the nearest centroid that has
+    room for its records. Where no block has room, it takes what it lacks from the one with the nearest centroid: the
+    records nearest to its own. On ties the lowest number, or row, is taken; joined blocks have the lower number. The
+    other block keeps more than k, as both together have more than `most`, which is at least 2k.
+    """
+    members = rows_of(labels)
+    sizes = np.array([rows.size for rows in members])
+    centroids = np.stack([centroid_of(columns[:, rows]) for rows in members], axis=1)
+    while True:
+        filled = np.flatnonzero(sizes)
+        small = filled[sizes[filled] < k]
+        if small.size == 0 or filled.size == 1:
+            break
+        one, others = int(small[0]), filled[filled != small[0]]
+        with_room = others[sizes[others] + sizes[one] <= most]
+        near = with_room if with_room.size else others
+        other = int(near[np.argmin(squared_gaps(centroids[:, near], centroids[:, one]))])
+        lacking = k - members[one].size
+        if with_room.size:
+            first, last = min(one, other), max(one, other)
+            members[first], members[last] = np.sort(np.concatenate([members[one], members[other]])), members[last][:0]
+        else:
+            order = np.argsort(squared_gaps(columns[:, members[other]], centroids[:, one]), kind="stable")
+            members[one] = np.sort(np.concatenate([members[one], members[other][order[:lacking]]]))
+            members[other] = np.sort(members[other][order[lacking:]])
+        for changed in (one, other):
+            sizes[changed] = members[changed].size
+            if sizes[changed]:
+                centroids[:, changed] = centroid_of(columns[:, members[changed]])
+    joined = np.empty_like(labels)
+    for number, rows in enumerate(members):
+        joined[rows] = number
+    number_groups(joined)
+    return joined
+
+
+def squared_gaps(columns: NDArray[np.float64], point: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squared distance of each of `columns` (d, n) to a point, added up in the order of the columns."""
+    found = np.zeros(columns.shape[1])
+    for column, value in zip(columns, point, strict=True):
+        found += (column - value) ** 2
+    return found

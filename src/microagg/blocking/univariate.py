@@ -1,4 +1,4 @@
-"""Blocks along one column: intervals of equal width, or of equal count."""
+"""Blocks along one column: intervals of equal width, as in the paper on the 2^d-tree, or of equal count."""
 
 from typing import Any
 
@@ -11,6 +11,8 @@ from microagg.blocking.median import median_blocks
 from microagg.checks import check_option
 from microagg.errors import InvalidParameter, a_type
 
+INTERVALS = ("width", "count")
+
 
 def univariate_blocks(
     columns: NDArray[np.float64], max_block: Any, k: Any, *, column: Any = 0, by: str = "width", n_jobs: int = 1
@@ -18,7 +20,7 @@ def univariate_blocks(
     """Label each record of `columns` (d, n) with its interval of one column, of ⌈n / max_block⌉."""
     d, n = columns.shape
     max_block, k = check_block_size(max_block, k, n)
-    check_option("by", by, ("width", "count"))
+    check_option("by", by, INTERVALS)
     if isinstance(column, bool) or not isinstance(column, (int, np.integer)) or not 0 <= column < d:
         shown = column if isinstance(column, (int, np.integer)) else a_type(column)
         raise InvalidParameter(f"column={shown} is not one of the {d} columns. Pass 0 to {d - 1}.", parameter="column")

@@ -6,8 +6,8 @@ from microagg.errors import InvalidData
 from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.io.coding import open_table
-from microagg.prepare.dependence import MEASURES, Dependence, dependence
-from microagg.prepare.selection import Selection, select_columns
+from microagg.partition.dependence import MEASURES, Dependence, dependence
+from microagg.partition.selection import Selection, select_columns
 from microagg.recipe.wishes import asked_of, with_declared_codes
 
 _USUAL = 3  # columns that are chosen where nobody says how many

@@ -13,9 +13,9 @@ from microagg.checks import check_names, shown_name
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
 from microagg.io import frames
+from microagg.partition.dependence import Dependence, Edge, dependence
+from microagg.partition.selection import Selection
 from microagg.plots import draw_tree, draw_weights
-from microagg.prepare.dependence import Dependence, Edge, dependence
-from microagg.prepare.selection import Selection
 from microagg.table import Table
 
 _LABELS = {

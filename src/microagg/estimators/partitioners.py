@@ -18,7 +18,7 @@ from microagg.progress import Progress
 from microagg.units import Units
 
 
-class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """What all partitioners share: X is grouped unchanged, with no hidden scaling."""
 
     _method_name: str
@@ -28,7 +28,7 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_groups_: int
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None, units: Any = None) -> _Partitioner:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, units: Any = None) -> Partitioner:  # noqa: ARG002
         """Group the records of X (n, d).
 
         Parameters
@@ -67,6 +67,12 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Check X, set the fitted attributes, and return the matrix that was grouped."""
         matrix = as_matrix(self, X)
         own = as_units(units, matrix.shape[0])
+        self.labels_ = self._labels(matrix, own)
+        self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
+        return matrix
+
+    def _labels(self, matrix: NDArray[np.float64], units: Units | None) -> NDArray[np.int64]:
+        """Group the records of a matrix (n, d)."""
         name, options = self.as_named_method()
         if name == "projection" and options["axis"] in getattr(self, "feature_names_in_", ()):
             options["axis"] = list(self.feature_names_in_).index(options["axis"])
@@ -74,13 +80,11 @@ class _Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.search_ = options["search"] = self._settled(options["search"], matrix)
         method = METHODS[name]
         if method.takes_units:
-            options["units"] = own
-        labels = method.function(matrix, self.k, progress=self.progress, **options)
-        if own is not None and not method.takes_units:
-            labels = _merged(matrix, labels, self.k, own)
-        self.labels_ = labels
-        self.n_groups_ = int(self.labels_.max(axis=0).min()) + 1
-        return matrix
+            options["units"] = units
+        labels: NDArray[np.int64] = method.function(matrix, self.k, progress=self.progress, **options)
+        if units is not None and not method.takes_units:
+            labels = _merged(matrix, labels, self.k, units)
+        return labels
 
     def _settled(self, search: str, matrix: NDArray[np.float64]) -> str:
         """Return the way to search, by the records only where their number does not decide."""
@@ -97,7 +101,7 @@ def _merged(matrix: NDArray[np.float64], labels: NDArray[np.int64], k: int, unit
     return np.column_stack(merged)
 
 
-class MDAV(_Partitioner):
+class MDAV(Partitioner):
     """Maximum distance to average vector: the standard heuristic of fixed-size microaggregation.
 
     While 3k records remain: r is the one farthest from their centroid, s the one farthest from r; r and
@@ -149,7 +153,7 @@ class MDAV(_Partitioner):
         self.progress = progress
 
 
-class CBFS(_Partitioner):
+class CBFS(Partitioner):
     """Centroid-based fixed size: one group a turn, around the record farthest from the centroid.
 
     Leftovers, fewer than k, join the group with the nearest centroid. The IAMAT papers call this MDAV.
@@ -191,7 +195,7 @@ class CBFS(_Partitioner):
         self.progress = progress
 
 
-class VMDAV(_Partitioner):
+class VMDAV(Partitioner):
     """V-MDAV: groups of k to 2k - 1 records, extended by near records that have no nearer company.
 
     Parameters
@@ -237,7 +241,7 @@ class VMDAV(_Partitioner):
         self.progress = progress
 
 
-class IAMAT(_Partitioner):
+class IAMAT(Partitioner):
     """Interactive-associative microaggregation: a group grows by the record closest to all its members.
 
     Each group starts from the record least associated with the centroid; the next member is the free
@@ -295,7 +299,7 @@ class IAMAT(_Partitioner):
         self.progress = progress
 
 
-class MaximumDistance(_Partitioner):
+class MaximumDistance(Partitioner):
     """MD: two groups a turn, around the two remaining records farthest from each other. For small files.
 
     Parameters
@@ -335,7 +339,7 @@ class MaximumDistance(_Partitioner):
         self.progress = progress
 
 
-class Univariate(_Partitioner):
+class Univariate(Partitioner):
     """Each column grouped on its own: k holds within each column, not for whole records.
 
     Parameters
@@ -385,7 +389,7 @@ class Univariate(_Partitioner):
         return ("ranking" if self.method == "ranking" else "univariate"), {}
 
 
-class Projection(_Partitioner):
+class Projection(Partitioner):
     """Records ordered along one axis, then cut into the runs of k to 2k - 1 with the least squared error.
 
     The axis gives the order alone; the error counts all columns.

@@ -1,7 +1,10 @@
 """Partitioners: plain functions from a matrix to group labels, one file each."""
 
+from typing import Any
+
 from microagg.checks import check_option
-from microagg.partition import cbfs, iamat, maximum_distance, mdav, univariate, vmdav
+from microagg.partition import ama, cbfs, emad, iamat, maximum_distance, mdav, univariate, vmdav
+from microagg.partition._method import ByTree as ByTree
 from microagg.partition._method import Method as Method
 from microagg.partition._run import choose_search as choose_search
 from microagg.partition._run import records_and_k as records_and_k
@@ -22,11 +25,21 @@ METHODS: dict[str, Method] = {
 }
 """Each method by the name that `protect` and recipes use."""
 
+BY_TREE: dict[str, ByTree] = {method.name: method for method in (emad.METHOD, ama.METHOD)}
+"""Those that choose columns by a dependence tree and group by another method; they also name ways to select."""
+
 
 def method_named(name: str) -> Method:
     """Return the method of this name, or say which there are."""
     check_option("method", name, METHODS)
     return METHODS[name]
+
+
+def forming_method(name: Any) -> Method | None:
+    """Return the method that forms the groups of the one of this name; None where it is not known."""
+    if not isinstance(name, str):
+        return None
+    return BY_TREE[name].on if name in BY_TREE else METHODS.get(name)
 
 
 def groups_each_column(name: str) -> bool:

@@ -23,6 +23,8 @@ class Method:
         What it does, in half a sentence.
     options : mapping
         Its own options, each with its meaning.
+    words : mapping
+        The words that an option takes, where these are all.
     per_column : bool
         Whether it groups each column on its own, so that k holds for each column but not for whole records.
     takes_codes : bool
@@ -36,6 +38,7 @@ class Method:
     function: Callable[..., Any]
     said: str
     options: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     per_column: bool = False
     takes_codes: bool = False
     takes_units: bool = False
@@ -58,5 +61,39 @@ class Method:
         return chosen, partial(self.function, **chosen)
 
 
+@frozen()
+class ByTree:
+    """A method that chooses some of the columns by a dependence tree, and groups by another method on these.
+
+    Attributes
+    ----------
+    name : str
+        As a method, and as a way to select the columns for any other method.
+    on : Method
+        The method that forms the groups.
+    said : str
+        What it does, in half a sentence.
+    measure, rule : str
+        How dependence is weighed, and which columns of the tree are taken, unless something else is chosen.
+    settings : mapping
+        What it sets of the options of `on`; these are not open to choice.
+    """
+
+    name: str
+    on: Method
+    said: str
+    measure: str
+    rule: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the method that forms the groups, but for those that are set."""
+        return {name: said for name, said in self.on.options.items() if name not in self.settings}
+
+
 SEARCH = {"search": "tree or brute: the same groups, in different time"}
 """The option of methods that look for the nearest and farthest records."""
+
+SEARCHES = {"search": ("auto", "tree", "brute")}
+"""Its words."""

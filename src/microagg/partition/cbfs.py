@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg._kernels.records import Records
 from microagg.partition._leftovers import place_each
-from microagg.partition._method import SEARCH, Method
+from microagg.partition._method import SEARCH, SEARCHES, Method
 from microagg.partition._run import Run, records_and_k
 from microagg.partition._units import check_units
 from microagg.progress import Progress
@@ -37,6 +37,7 @@ METHOD = Method(
     cbfs,
     "groups of k, each around the record farthest from the centroid",
     SEARCH,
+    SEARCHES,
     takes_codes=True,
     takes_units=True,
 )

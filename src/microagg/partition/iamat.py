@@ -1,4 +1,9 @@
-"""IAMAT: groups by association and interaction between records."""
+"""IAMAT: groups by association and interaction between records.
+
+B. J. Oommen, E. Fayyoumi: On utilizing association and interaction concepts for enhancing microaggregation in secure
+statistical databases. IEEE Transactions on Systems, Man, and Cybernetics B 40(1), 2010 (algorithm 1); and the same
+authors' paper at ICICS 2007. "moving" and "variable" are what the papers leave to future work.
+"""
 
 from typing import Any
 
@@ -12,12 +17,15 @@ from microagg._kernels.sums import exact_sum, exact_sums
 from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.partition._leftovers import place_each, place_in
-from microagg.partition._method import SEARCH, Method
+from microagg.partition._method import SEARCH, SEARCHES, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.partition._units import check_units
 from microagg.progress import Progress
 from microagg.units import Units
+
+CENTROIDS = ("fixed", "moving")
+SIZES = ("fixed", "variable")
 
 
 def iamat(
@@ -39,8 +47,8 @@ def iamat(
     would found itself is of it and its nearest of other units. Where sizes are fixed, what is left over joins the last
     group if no unit comes in twice by that; else each joins the nearest group that does not hold its unit.
     """
-    check_option("centroid", centroid, ("fixed", "moving"))
-    check_option("sizes", sizes, ("fixed", "variable"))
+    check_option("centroid", centroid, CENTROIDS)
+    check_option("sizes", sizes, SIZES)
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
     run = Run(records, k, search, progress, units)
@@ -174,6 +182,7 @@ METHOD = Method(
         "sizes": "fixed: k records to a group; variable: up to 2k - 1",
         **SEARCH,
     },
+    {"centroid": CENTROIDS, "sizes": SIZES, **SEARCHES},
     takes_codes=True,
     takes_units=True,
 )

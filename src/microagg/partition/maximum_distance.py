@@ -7,7 +7,7 @@ from microagg._kernels.groups import FINISHED, group_rest, new_state
 from microagg._kernels.maximum_distance import BEST, pairs_of_groups
 from microagg._kernels.records import Records
 from microagg.partition._leftovers import place_together
-from microagg.partition._method import SEARCH, Method
+from microagg.partition._method import SEARCH, SEARCHES, Method
 from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.partition._units import check_units
 from microagg.progress import Progress
@@ -51,6 +51,7 @@ METHOD = Method(
     maximum_distance,
     "groups around the two most distant records",
     SEARCH,
+    SEARCHES,
     takes_codes=True,
     takes_units=True,
 )

@@ -7,11 +7,13 @@ from microagg._kernels.groups import group_rest
 from microagg._kernels.records import Records
 from microagg.checks import check_option
 from microagg.partition._leftovers import place_together
-from microagg.partition._method import SEARCH, Method
+from microagg.partition._method import SEARCH, SEARCHES, Method
 from microagg.partition._run import Run, records_and_k
 from microagg.partition._units import check_units
 from microagg.progress import Progress
 from microagg.units import Units
+
+TAILS = ("3k", "2k")
 
 
 def mdav(
@@ -31,7 +33,7 @@ def mdav(
     formed one by one while k units remain and one of them has several records; once each has one, the rest is grouped
     as without units. Fewer than k units left over join the nearest group that holds none of them (`_leftovers`).
     """
-    check_option("tail", tail, ("3k", "2k"))
+    check_option("tail", tail, TAILS)
     records, k = records_and_k(X, k)
     check_units(units, records.entries.shape[1], k)
     run = Run(records, k, search, progress, units)
@@ -51,6 +53,7 @@ METHOD = Method(
     mdav,
     "groups of k around the record farthest from the centroid, and around the record farthest from that one",
     {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama", **SEARCH},
+    {"tail": TAILS, **SEARCHES},
     takes_codes=True,
     takes_units=True,
 )

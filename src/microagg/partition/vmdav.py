@@ -10,7 +10,7 @@ from microagg._kernels.records import Records
 from microagg._kernels.vmdav import extended_groups
 from microagg.errors import InvalidParameter, a_type
 from microagg.partition._leftovers import place_each
-from microagg.partition._method import SEARCH, Method
+from microagg.partition._method import SEARCH, SEARCHES, Method
 from microagg.partition._outside import from_outside
 from microagg.partition._run import SLICE, Run, records_and_k
 from microagg.partition._units import check_units
@@ -60,6 +60,7 @@ METHOD = Method(
     vmdav,
     "groups of k to 2k − 1: a group takes one more record where that one is far from other free records",
     {"gamma": "how readily a group takes one more record", **SEARCH},
+    SEARCHES,
     takes_codes=True,
     takes_units=True,
 )

@@ -11,6 +11,7 @@ from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter, a_type
 from microagg.io.databases import check_in_recipe, in_recipes
 from microagg.io.files import whole_file
+from microagg.partition import BY_TREE
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
 from microagg.recipe._limits import MOST_TABLES, content_of, text_within
@@ -204,7 +205,8 @@ def _part(origin: Origin, table: str, keys: Any) -> Part:
         values.setdefault("effort", "fast")
     if table == "select" and keys and "columns" not in keys:
         method = origin.tables.get("method", {})
-        values.setdefault("by", "ama" if isinstance(method, dict) and method.get("name") == "ama" else "emad")
+        name = method.get("name") if isinstance(method, dict) else None
+        values.setdefault("by", name if name in BY_TREE else "emad")
     for key, value in keys.items():
         if key not in known:
             raise origin.fault((table, key), f"{key!r} is unknown in [{table}].{_hint(key, list(known))}")

@@ -5,17 +5,17 @@ from dataclasses import field
 from typing import Any
 
 from microagg.aggregate import AGGREGATES
-from microagg.blocking import BLOCKINGS
+from microagg.blocking import BLOCKINGS, FUSIONS, INTERVALS
 from microagg.errors import InvalidParameter, a_type, setting
 from microagg.frozen import frozen
 from microagg.io._kinds import SUFFIXES
 from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.moment_matching import MOMENTS
-from microagg.partition import METHODS
+from microagg.partition import BY_TREE, METHODS
+from microagg.partition.dependence import MEASURES
 from microagg.partition.refine import EFFORTS, MOST_MOVES
-from microagg.prepare.dependence import MEASURES
+from microagg.partition.selection import CHOICES, RULES, Selection
 from microagg.prepare.embedding import SCALES
-from microagg.prepare.selection import Selection
 from microagg.recipe._by_column import MOST_WEIGHT, as_power_of_ten
 from microagg.recipe._choice import (
     FLAG,
@@ -53,8 +53,8 @@ def plain_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def method_names() -> tuple[str, ...]:
-    """Return every method by name; "ama" is one of them with choices of its own."""
-    return (*METHODS, "ama")
+    """Return every method by name."""
+    return (*METHODS, *BY_TREE)
 
 
 @frozen()
@@ -125,8 +125,8 @@ class Method(Part):
         words=method_names,
         keyword="method",
         or_object="an object with fit_predict",
-        more='Options of a method may be added as keywords: ``method="vmdav", gamma=1.1``. "ama" is short for '
-        'approximate microaggregation: ``method="mdav", tail="2k", select="ama"``.',
+        more='Options of a method may be added as keywords: ``method="vmdav", gamma=1.1``. "emad" is short '
+        'for ``method="mdav", select="emad"``, and "ama" for ``method="mdav", tail="2k", select="ama"``.',
     )
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -265,7 +265,7 @@ class Select(Part):
         None,
         WORD,
         "how the columns that form the groups are chosen",
-        words=("emad", "ama"),
+        words=tuple(BY_TREE),
         keyword="select",
         or_object="a list of names or a function",
         more='"emad" takes the `count` columns with the most edges in the dependence tree, "ama" the fewest columns '
@@ -277,6 +277,22 @@ class Select(Part):
     measure: str | None = choose(None, WORD, "the measure of dependence", words=MEASURES)
     width: Any = choose(None, NUMBERS, "the width of the categories that columns are cut into")
     bins: int | None = choose(None, WHOLE, "the number of categories that columns are cut into", least=2)
+    rule: str | None = choose(
+        None,
+        WORD,
+        "which columns of the dependence tree are taken; by default degree for emad, cover for ama",
+        words=RULES,
+        more='"degree": the `count` columns with the most edges; "cover": the fewest columns whose edges add up to the '
+        "number of columns.",
+    )
+    choose: str | None = choose(
+        None,
+        WORD,
+        "which one is taken where several choices of columns tie; by default the first",
+        words=CHOICES,
+        more='"first": the one of the first columns; "lowest-loss": groups are formed on each, and the one that loses '
+        "least is taken, which takes as many times as long as there are choices.",
+    )
 
     def _check(self) -> None:
         if isinstance(self.by, Iterable) and not isinstance(self.by, (str, Selection)):
@@ -292,8 +308,9 @@ class Select(Part):
                 parameter="select",
             )
         by_tree = isinstance(self.by, str)
-        for name in ("count", "measure", "width", "bins"):
-            if getattr(self, name) is not None and not (by_tree and (name != "count" or self.by == "emad")):
+        by_degree = by_tree and (self.rule or BY_TREE[self.by].rule) == "degree"
+        for name in ("count", "measure", "width", "bins", "rule", "choose"):
+            if getattr(self, name) is not None and not (by_degree if name == "count" else by_tree):
                 way = "by the tree's degrees (emad)" if name == "count" else "by a dependence tree (emad or ama)"
                 raise InvalidParameter(
                     f"{name} works only with columns chosen {way}. Leave it out, or choose columns in that way.",
@@ -316,7 +333,36 @@ class Blocks(Part):
         '"auto" cuts a file of more than 200 000 records, by "median".',
     )
     max_block: int | None = choose(None, WHOLE, "the largest number of records in a block; by default 50000", least=4)
+    columns: tuple[Any, ...] = choose(
+        (),
+        NAMES,
+        "the masked columns by which blocks are cut; by default all, with univariate the first",
+        keyword="block_columns",
+    )
+    intervals: str | None = choose(
+        None,
+        WORD,
+        "how univariate cuts its column: into intervals of equal width, or of equal count; by default width",
+        words=INTERVALS,
+        keyword="block_intervals",
+    )
+    fusion: str | None = choose(
+        None,
+        WORD,
+        "which block takes in one of fewer than k records, with orthants; by default nearest",
+        words=FUSIONS,
+        keyword="block_fusion",
+        more='"nearest": the one with the nearest centroid, which may then have more than max_block records; '
+        '"limited": the nearest one that has room for them; where none has, the small block takes records from the '
+        "nearest.",
+    )
     options: Mapping[str, Any] = field(default_factory=dict)  # of somebody's own object, for the record
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is set of the way to cut, as its function takes it."""
+        said = {"by": self.intervals, "fusion": self.fusion}
+        return {name: value for name, value in said.items() if value is not None}
 
     @property
     def settled(self) -> "Blocks":
@@ -328,16 +374,26 @@ class Blocks(Part):
         return Blocks(full_name(self.by), options=plain_settings(own))
 
     def _check(self) -> None:
-        if self.max_block is None:
-            return
-        if self.by == "none":
+        self._refuse("max_block", self.max_block is not None, self.by != "none", "blocks")
+        self._refuse("block_columns", bool(self.columns), self.by not in ("auto", "none"), "blocks that are cut")
+        self._refuse("block_intervals", self.intervals is not None, self.by == "univariate", "univariate blocks")
+        self._refuse("block_fusion", self.fusion is not None, self.by == "orthants", "blocks of the 2^d-tree, orthants")
+        if self.by == "univariate" and len(self.columns) > 1:
             raise InvalidParameter(
-                "max_block works only with blocks. Leave it out, or choose how the file is cut.", parameter="max_block"
+                f"block_columns names {len(self.columns)} columns, and univariate blocks are cut by one. Name one, or "
+                f"choose {setting('blocks', 'orthants')}.",
+                parameter="block_columns",
             )
-        if not isinstance(self.by, str):
+
+    def _refuse(self, keyword: str, said: bool, fits: bool, of: str) -> None:
+        """Refuse a choice that does not go with the way to cut."""
+        if said and not isinstance(self.by, str):
             raise InvalidParameter(
-                "max_block works only with blocks that are chosen by name. Set it on the object.",
-                parameter="max_block",
+                f"{keyword} works only with blocks that are chosen by name. Set it on the object.", parameter=keyword
+            )
+        if said and not fits:
+            raise InvalidParameter(
+                f"{keyword} works only with {of}. Leave it out, or choose how the file is cut.", parameter=keyword
             )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from microagg.checks import check_k, check_max_block, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, blamed, setting
 from microagg.frozen import frozen
-from microagg.partition import METHODS, method_named
+from microagg.partition import BY_TREE, METHODS, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
 from microagg.recipe._declared import Analyses, Relations, check_released
@@ -102,15 +102,25 @@ class Recipe:
                 f"options ({', '.join(options)}) are set with the name of a method only. Set them on the estimator.",
                 parameter="method",
             )
-        if name in (*METHODS, "ama"):
-            method_named("mdav" if name == "ama" else name).bound(options)
-        own = self.select.by not in (None, "ama") or self.select.columns is not None
-        if name == "ama" and (own or "tail" in options):
-            raise InvalidParameter(
-                "method='ama' is mdav with tail='2k' and select='ama'. Leave those two out.", parameter="method"
-            )
+        if _by_tree(name):
+            self._check_by_tree(name)
+        elif isinstance(name, str) and name in METHODS:
+            method_named(name).bound(options)
         if self.blocks.max_block is not None:
             check_max_block(self.blocks.max_block, self.k)
+
+    def _check_by_tree(self, name: str) -> None:
+        """Refuse what a method that chooses columns by a tree has settled itself."""
+        method, options = BY_TREE[name], self.method.options
+        own = self.select.by not in (None, name) or self.select.columns is not None
+        if own or method.settings.keys() & options.keys():
+            settled = [*(f"{key}={value!r}" for key, value in method.settings.items()), f"select={name!r}"]
+            raise InvalidParameter(
+                f"method={name!r} is {method.on.name} with {' and '.join(settled)}. Leave "
+                f"{'it' if len(settled) == 1 else 'those two'} out, or choose another method.",
+                parameter="method",
+            )
+        method.on.bound(options)
 
     @classmethod
     def of(cls, k: int, **keywords: Any) -> Self:
@@ -130,6 +140,8 @@ class Recipe:
         -------
         Recipe
         """
+        if hasattr(keywords.get("method"), "as_choices"):  # an estimator that chooses columns by a tree
+            keywords = {**keywords, **keywords["method"].as_choices(keywords.get("k", self.k))}
         known = choices()
         parts = {name for name, _ in PARTS.values()}
         whole: dict[str, Any] = {
@@ -152,10 +164,13 @@ class Recipe:
             method = changed.setdefault("method", {}).get("name", self.method.name)
             _check_option_names(options, method, [*known, "n_jobs", "progress"])
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
-        if method_name(keywords, self) == "ama" and "select" in changed and "select" not in keywords:
-            changed["select"]["by"] = "ama"  # it chooses the columns itself, by a tree that may have options
-        made: dict[str, Any] = {part: replace(getattr(self, part), **values) for part, values in changed.items()}
-        return replace(self, k=keywords.get("k", self.k), **made, **whole)
+        by, former, base = method_name(keywords, self), self.method.name, self
+        if "select" not in keywords and by != former and _by_tree(former) and self.select.by in (None, former):
+            base = replace(self, method=Method(), select=Select())  # what the former method chose by goes with it
+        if _by_tree(by) and "select" in changed and "select" not in keywords:
+            changed["select"]["by"] = by  # it chooses the columns itself, by a tree that may have options
+        made: dict[str, Any] = {part: replace(getattr(base, part), **values) for part, values in changed.items()}
+        return replace(base, k=keywords.get("k", self.k), **made, **whole)
 
     @classmethod
     def parse(cls, text: str, name: str = "the recipe") -> "Recipe":
@@ -265,10 +280,11 @@ class Recipe:
         masking = self.masking
         if masking.nominal == "draw" and masking.nominal_seed is None:
             masking = replace(masking, nominal_seed=secrets.randbelow(2**62))
-        if self.method.name != "ama":
+        name = self.method.name
+        if not _by_tree(name):
             return replace(self, masking=masking)
-        method = Method("mdav", {"tail": "2k", **self.method.options})
-        return replace(self, method=method, select=replace(self.select, by="ama"), masking=masking)
+        method = Method(BY_TREE[name].on.name, {**BY_TREE[name].settings, **self.method.options})
+        return replace(self, method=method, select=replace(self.select, by=name), masking=masking)
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
         """Return the columns to mask of a file that has these."""
@@ -306,7 +322,12 @@ class Recipe:
                 f"or set what becomes of the rest: {setting('rest', 'drop')}.",
             )
         self.check_named(names)
-        for table, key, named in (("select", "columns", self.select.columns), ("risk", "keys", self.risk.keys)):
+        chosen = (
+            ("select", "columns", self.select.columns),
+            ("blocks", "columns", self.blocks.columns),
+            ("risk", "keys", self.risk.keys),
+        )
+        for table, key, named in chosen:
             for name in named or ():
                 if name not in masked:
                     what = f"column {name!r} in {key} of [{table}] is not masked."
@@ -389,6 +410,11 @@ def _undone(of: str, column: Any, names: Sequence[Any]) -> str:
     if column not in names:
         return f"{what} is not in the file.{nearest(column, names)}"
     return f"{what} is not released, so users do not have it. Release the column, or take it out there."
+
+
+def _by_tree(method: Any) -> bool:
+    """Return whether a method chooses the columns that form groups by a tree."""
+    return isinstance(method, str) and method in BY_TREE
 
 
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:

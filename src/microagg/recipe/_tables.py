@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from microagg.checks import check_names
 from microagg.errors import InputError, InvalidParameter, as_keyword
 from microagg.frozen import frozen
-from microagg.partition import METHODS
+from microagg.partition import BY_TREE, forming_method
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import (
     BY_COLUMN,
@@ -16,6 +17,7 @@ from microagg.recipe._choice import (
     LISTED,
     NUMBER,
     WHOLE,
+    WORD,
     WORD_OR_BY_COLUMN,
     WORD_OR_WHOLE,
     Choice,
@@ -117,9 +119,10 @@ def bracketed(table: str) -> str:
 
 def options_of(method: Any) -> dict[str, Choice]:
     """Return the options of a method, by its name, as choices; none of a method that is somebody's own."""
-    known = METHODS.get("mdav" if method == "ama" else method) if isinstance(method, str) else None
+    known = forming_method(method)
     if known is None:
         return {}
+    own = BY_TREE[method].options if method in BY_TREE else known.options
     taken = sorted({"k", *choices()} & {*known.options})
     if taken:
         raise InvalidParameter(
@@ -127,13 +130,16 @@ def options_of(method: Any) -> dict[str, Choice]:
             parameter="method",
         )
     return {
-        name: Choice(name, _kind(known.defaults[name]), said, name, least=-(2**62))
-        for name, said in known.options.items()
+        name: Choice(name, _kind(known.defaults[name], words), said, name, least=-(2**62), listed=partial(tuple, words))
+        for name, said in own.items()
+        for words in [known.words.get(name, ())]
     }
 
 
-def _kind(usual: Any) -> str:
-    """Return the kind of an option by its default; the method itself checks what may be said."""
+def _kind(usual: Any, words: tuple[str, ...]) -> str:
+    """Return the kind of an option by its words or its default; the method itself checks what may be said."""
+    if words:
+        return WORD
     kinds = {bool: FLAG, int: WHOLE, float: NUMBER}
     return kinds.get(type(usual), WORD_OR_WHOLE)
 

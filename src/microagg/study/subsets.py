@@ -2,23 +2,20 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg._kernels.sums import group_means
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.moments import standard_scores
-from microagg.parallel import in_parallel
 from microagg.partition import groups_each_column, method_named
-from microagg.prepare.selection import Selection, select_columns
-from microagg.progress import Progress, tell
+from microagg.partition.selection import CHOICES, Selection, losses_of_subsets, select_columns, with_least_loss
+from microagg.progress import Progress
 from microagg.readonly import ReadOnly
 
 _MOST_SUBSETS = 1_000_000
@@ -172,7 +169,7 @@ def select_variables(
     >>> ma.select_variables(tree, count=3).n_alternatives
     4
     """
-    check_option("choose", choose, ("first", "lowest-loss"))
+    check_option("choose", choose, CHOICES)
     if not hasattr(tree, "dependence_"):
         raise InvalidParameter(f"tree is {a_type(tree)} that holds no tree. Pass a fitted DependenceTree.")
     found = select_columns(tree.column_names(), tree.dependence_, rule, count)
@@ -184,16 +181,15 @@ def select_variables(
         return found
     if X is None or k is None:
         raise InvalidParameter("choose='lowest-loss' needs the data and k. Pass X and k.")
-    if found.n_alternatives > len(found.alternatives):
-        raise InvalidParameter(
-            f"{found.n_alternatives} choices tie, too many to try. Choose another count or measure, or the first."
-        )
     names, columns = frames.read_numbers(X)
     if names != tree.column_names():
         raise InvalidData("X has other columns than the tree. Pass the data that the tree was fitted on.")
-    subsets = [tuple(sorted(names.index(name) for name in way)) for way in found.alternatives]
-    losses = dict(zip(found.alternatives, _losses(columns, subsets, k, method, options, n_jobs, progress), strict=True))
-    return replace(found, columns=min(losses, key=losses.__getitem__), losses=losses)
+
+    def losses(ways: Sequence[tuple[Any, ...]]) -> list[float]:
+        subsets = [tuple(names.index(name) for name in way) for way in ways]
+        return _losses(columns, subsets, k, method, options, n_jobs, progress)
+
+    return with_least_loss(found, losses)
 
 
 def _losses(
@@ -210,27 +206,10 @@ def _losses(
     _, partition = method_named(method).bound(options)
     if groups_each_column(method):
         raise InvalidParameter(
-            f"method {method!r} groups each column by itself, so that no subset can represent all columns."
+            f"method {method!r} groups each column by itself, so that no subset can represent all columns.",
+            parameter="method",
         )
     if options.get("axis", "pca") not in ("pca", "zscores"):
         raise InvalidParameter("a column as axis would be a different one in each subset. Pass 'pca' or 'zscores'.")
     check_enough_records(columns.shape[1], k)
-    scores = standard_scores(columns)
-    total = float((scores**2).sum())
-    done = [0]
-
-    def loss(subset: tuple[int, ...], check: Callable[[], None]) -> float:
-        labels = partition(scores[list(subset)].T, k, progress=lambda *_: check())
-        means = group_means(scores, labels, int(labels.max()) + 1)
-        error = float(((scores - means[:, labels]) ** 2).sum())
-        done[0] += 1
-        tell(progress, done[0], len(subsets))
-        return 100.0 * error / total if total > 0 else 0.0
-
-    def losses(part: Sequence[tuple[int, ...]], check: Callable[[], None]) -> list[float]:
-        return [loss(subset, check) for subset in part]
-
-    # Small files take a moment each: a thread gets several at a time.
-    step = max(1, 20_000 // scores.shape[1])
-    parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
-    return list(itertools.chain.from_iterable(in_parallel(losses, parts, check_jobs(n_jobs))))
+    return losses_of_subsets(standard_scores(columns), subsets, partition, k, check_jobs(n_jobs), progress)

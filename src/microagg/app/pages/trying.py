@@ -14,7 +14,7 @@ from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
 from microagg.judgement.names import shown
-from microagg.partition import METHODS
+from microagg.partition import BY_TREE, METHODS
 from microagg.recipe import PARTS
 
 ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")
@@ -36,8 +36,9 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
     for name in _FIRST:
         own = table_of(name, recipe, columns, wrong).controls
         first.append(replace(own[0], more=""))  # which speaks to who programs
-    if recipe.method.name in METHODS:
-        first[1] = replace(first[1], help=f"How groups are formed: {METHODS[recipe.method.name].said}.")
+    known = METHODS.get(recipe.method.name) or BY_TREE.get(recipe.method.name)
+    if known is not None:
+        first[1] = replace(first[1], help=f"How groups are formed: {known.said}.")
     options = method_options(recipe, columns, wrong)
     more: dict[str, list[Control]] = {}
     for name in PARTS:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.errors import InvalidParameter
-from microagg.prepare import dependence as dependences
-from microagg.prepare.selection import choose_columns, select_columns
+from microagg.partition import dependence as dependences
+from microagg.partition.selection import choose_columns, select_columns
 from microagg.table import Table
 from tests.reference import dependence as oracle
 

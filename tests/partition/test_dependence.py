@@ -8,8 +8,8 @@ from sklearn.metrics import mutual_info_score
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter
-from microagg.prepare import dependence as trees
-from microagg.prepare.dependence import automatic_bins
+from microagg.partition import dependence as trees
+from microagg.partition.dependence import automatic_bins
 from microagg.table import Table
 from tests.lengths import first_few, given_few
 from tests.reference import dependence as oracle

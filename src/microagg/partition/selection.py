@@ -2,20 +2,29 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.checks import check_option, check_whole
+from microagg._kernels.sums import exact_sums, group_means
+from microagg.checks import check_option
 from microagg.errors import InvalidParameter
 from microagg.frozen import frozen
-from microagg.prepare.dependence import Dependence
+from microagg.parallel import in_parallel
+from microagg.partition import ama, emad
+from microagg.partition.dependence import Dependence
+from microagg.progress import Progress, tell
 from microagg.readonly import ReadOnly
 
 RULES = ("degree", "cover")
+"""Which columns of a tree are taken: those with the most edges (EMAD), or the fewest whose edges cover all (AMA)."""
+
+CHOICES = ("first", "lowest-loss")
+"""Which one among choices that tie: that of the first columns, or the one whose groups lose least."""
+
 MOST_ALTERNATIVES = 10_000
 
 
@@ -86,25 +95,65 @@ def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree",
 def choose_columns(
     degrees: NDArray[np.int64], rule: str = "degree", count: Any = None, silent: NDArray[np.bool_] | None = None
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """Take the columns of highest degree: `count` of them (3), or ("cover") until their degrees add up to d.
+    """Take the columns of highest degree: `count` of them (EMAD), or ("cover") until their degrees add up to d (AMA).
 
     `silent` columns, of one value, come last and do not count. Where columns of one degree stand at the cut,
     each way to fill the last places is an alternative; the first takes the columns that come first. Returns
     the alternatives, the first 10 000, and their number.
     """
-    d = degrees.size
-    ranked = degrees if silent is None else np.where(silent, -1, degrees)
-    order = np.argsort(-ranked, kind="stable")
+    silent = np.zeros(degrees.size, dtype=np.bool_) if silent is None else silent
     if rule == "degree":
-        size = min(3, d) if count is None else check_whole("count", count, 1, d)
+        size = emad.places(count, degrees.size)
     elif count is not None:
         raise InvalidParameter("count goes with rule='degree'. Leave it out.", parameter="count")
     else:
-        spoken = int(np.count_nonzero(ranked >= 0))
-        size = max(1, spoken) if spoken <= 2 else int(np.argmax(np.cumsum(degrees[order]) >= spoken)) + 1
+        size = ama.key_attributes(degrees, silent)
+    ranked = np.where(silent, -1, degrees)
+    order = np.argsort(-ranked, kind="stable")
     last = ranked[order[size - 1]]
     certain = [int(j) for j in order if ranked[j] > last]
     tied = [int(j) for j in order if ranked[j] == last]
-    places = size - len(certain)
-    ways = itertools.islice(itertools.combinations(tied, places), MOST_ALTERNATIVES)
-    return tuple((*certain, *way) for way in ways), math.comb(len(tied), places)
+    ways = itertools.islice(itertools.combinations(tied, size - len(certain)), MOST_ALTERNATIVES)
+    return tuple((*certain, *way) for way in ways), math.comb(len(tied), size - len(certain))
+
+
+def with_least_loss(found: Selection, losses: Callable[[Sequence[tuple[Any, ...]]], Sequence[float]]) -> Selection:
+    """Return the choice that loses least among those that tie, the first of equals; `losses` tries several choices."""
+    if found.n_alternatives > len(found.alternatives):
+        raise InvalidParameter(
+            f"{found.n_alternatives} choices tie, too many to try (limit {MOST_ALTERNATIVES}). Choose another count or "
+            "measure, or the first.",
+            parameter="choose",
+        )
+    tried = dict(zip(found.alternatives, losses(found.alternatives), strict=True))
+    return replace(found, columns=min(tried, key=tried.__getitem__), losses=tried)
+
+
+def losses_of_subsets(
+    columns: NDArray[np.float64],
+    subsets: Sequence[Sequence[int]],
+    partition: Callable[..., NDArray[np.int64]],
+    k: int,
+    n_jobs: int,
+    progress: Progress | None = None,
+) -> list[float]:
+    """Return the loss, in percent of all columns (d, n), of groups formed on each subset of them by a method."""
+    centred = columns - exact_sums(columns)[:, None] / columns.shape[1]
+    total = float((centred**2).sum())
+    done = [0]
+
+    def loss(subset: Sequence[int], check: Callable[[], None]) -> float:
+        labels = partition(columns[sorted(subset)].T, k, progress=lambda *_: check())
+        means = group_means(columns, labels, int(labels.max()) + 1)
+        error = float(((columns - means[:, labels]) ** 2).sum())
+        done[0] += 1
+        tell(progress, done[0], len(subsets))
+        return 100.0 * error / total if total > 0 else 0.0
+
+    def losses(part: Sequence[Sequence[int]], check: Callable[[], None]) -> list[float]:
+        return [loss(subset, check) for subset in part]
+
+    # Small files take a moment each: a thread gets several at a time.
+    step = max(1, 20_000 // columns.shape[1])
+    parts = [subsets[start : start + step] for start in range(0, len(subsets), step)]
+    return list(itertools.chain.from_iterable(in_parallel(losses, parts, n_jobs)))
