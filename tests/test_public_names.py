@@ -6,7 +6,9 @@ import pytest
 import microagg as ma
 
 EXPECTED = [
+    "AMA",
     "CBFS",
+    "EMAD",
     "IAMAT",
     "MDAV",
     "PMSE",

@@ -33,7 +33,7 @@ from microagg.partition import BY_TREE, METHODS, choose_search, groups_each_colu
 from microagg.partition.dependence import dependence
 from microagg.partition.emad import places
 from microagg.partition.merging import merge_short
-from microagg.partition.selection import Selection, select_columns
+from microagg.partition.selection import COUNTED, Selection, select_columns
 from microagg.prepare.embedding import Points
 from microagg.progress import Progress, tell
 from microagg.recipe import Blocks, Method, Recipe, Select
@@ -219,9 +219,11 @@ def settle_selection(select: Select, n_columns: int) -> Select:
         return select
     way = BY_TREE[select.by]
     settled = replace(select, measure=select.measure or way.measure)
-    if (select.rule or way.rule) != "degree":
+    rule = select.rule or way.rule
+    if rule not in COUNTED:
         return settled
-    return replace(settled, count=places(select.count, n_columns))
+    tried = "lowest-loss" if rule == "every" else select.choose
+    return replace(settled, count=places(select.count, n_columns), choose=tried)
 
 
 def select_forming(select: Select, frame: Any, names: list[Any], table: Table) -> Selection:

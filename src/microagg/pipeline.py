@@ -21,12 +21,12 @@ from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_
 from microagg.evaluate.diversity import DiversityFacts
 from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
 from microagg.forming import Formed, check_whole_units, formed_of
-from microagg.grouping import Labels, check_kinds, resolve_method, settle_selection
+from microagg.grouping import Labels, check_kinds, resolve_method, select_forming, settle_selection
 from microagg.io import frames
 from microagg.io.coding import Coder, open_table, written_table
 from microagg.io.labels import Labels as FileLabels
 from microagg.io.sources import Source
-from microagg.io.tags import with_tags_again, with_tags_as_numbers
+from microagg.io.tags import Tags, with_tags_again, with_tags_as_numbers
 from microagg.io.weighing import weights_like
 from microagg.kinds import Rule
 from microagg.moment_matching import Matched, MomentFacts, check_moments, match_moments, moment_facts
@@ -126,23 +126,54 @@ def protect(
 
 def _protected_source(source: Source, asked: Recipe, n_jobs: int, progress: Progress | None) -> Release[Any]:
     """Mask what was read from a file, with what the file says of its values."""
-    names = source.table.column_names
-    kinds = dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
-    wanted = {*asked.masked(names), *asked.recode.recode}
-    turned = [name for name in names if name in wanted]
-    asked = with_declared_codes(asked, source, turned)
-    codes = asked.missing_codes.codes
-    typed = source.typed_for(kinds, turned, codes)
-    sensitive = _sensitive_of(source, asked, kinds)
-    worded = Recoding.of(asked.recode.recode).text
-    whole = [name for name in turned if name not in worded]  # text has no numbers for them
-    typed, tags = with_tags_as_numbers(typed, source.labels, whole)
-    coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
-    inner = replace(asked, missing_codes=Missing(coded))
+    asked, inner, typed, tags = _typed(source, asked)
+    sensitive = _sensitive_of(source, asked)
     release = _protected(typed, inner, n_jobs, progress, source.labels, _numbers_of(source, asked), sensitive)
     data, released = with_tags_again(release.data, tags)
     recipe = replace(release.recipe, missing_codes=asked.missing_codes).replace(**source.options)
     return replace(release, data=data, recipe=recipe, source=source, _tags=released)
+
+
+def _typed(source: Source, asked: Recipe) -> tuple[Recipe, Recipe, pa.Table, Tags]:
+    """Return a file with the columns that are masked or recoded as their kinds say, and its tags as numbers.
+
+    The recipe comes with the missing values that the file declares, and again with its tags as missing values too.
+    """
+    names = source.table.column_names
+    wanted = {*asked.masked(names), *asked.recode.recode}
+    turned = [name for name in names if name in wanted]
+    asked = with_declared_codes(asked, source, turned)
+    codes = asked.missing_codes.codes
+    typed = source.typed_for(_kinds(asked), turned, codes)
+    worded = Recoding.of(asked.recode.recode).text
+    whole = [name for name in turned if name not in worded]  # text has no numbers for them
+    typed, tags = with_tags_as_numbers(typed, source.labels, whole)
+    coded = {**codes, **{name: (*codes.get(name, ()), *numbers) for name, numbers in tags.items()}}
+    return asked, replace(asked, missing_codes=Missing(coded)), typed, tags
+
+
+def _kinds(asked: Recipe) -> dict[Any, Any]:
+    """Return the kinds that a recipe names, and of columns that are recoded as numbers."""
+    return dict.fromkeys(Recoding.of(asked.recode.recode).numbers, "number") | dict(asked.kinds.kinds)
+
+
+def selection_of(source: Source, asked: Recipe, progress: Progress | None = None) -> Selection:
+    """Choose the columns that form groups, as `protect` would; groups are formed only where several are to be tried."""
+    with asked.blamed():
+        _, recipe, typed, _ = _typed(source, asked.spelt_out())
+        frame = frames.open_frame(typed)
+        schema = Schema.assign(frame.columns, **recipe.roles.lists)
+        frame, recipe, _ = _recoded(frame, recipe)
+        names = schema.names(Role.QUASI)
+        table, coders = open_table(frame, asked_of(recipe, names, source.labels))
+        frame, table, _ = _without_missing(frame, schema, table, coders, recipe.masking.missing)
+        select = settle_selection(recipe.select, len(names))
+        found = select_forming(select, frame, names, table)
+    if select.choose == "lowest-loss" and found.n_alternatives > 1:
+        tried = protect(source, recipe=asked, progress=progress).selection
+        assert tried is not None
+        return tried
+    return found
 
 
 def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
@@ -154,11 +185,11 @@ def _numbers_of(source: Source, asked: Recipe) -> pa.Table:
     return typed.select(known)
 
 
-def _sensitive_of(source: Source, asked: Recipe, kinds: Mapping[Any, Any]) -> pa.Table:
+def _sensitive_of(source: Source, asked: Recipe) -> pa.Table:
     """Return the confidential columns of a file with its numbers as numbers, if l or t is demanded of them."""
     listed = asked.roles.confidential if asked.diversity.demanded else ()
     known = [name for name in listed if name in source.table.column_names and name not in asked.recode.recode]
-    return source.typed_for(kinds, known).select(known)
+    return source.typed_for(_kinds(asked), known).select(known)
 
 
 def _protected(

@@ -63,6 +63,49 @@ def draw_tree(
     return ax
 
 
+def draw_leaves(
+    nodes: Sequence[Any],
+    places: Sequence[int],
+    names: Sequence[str],
+    most: int,
+    k: int,
+    points: NDArray[np.float64] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw the leaves of a 2^d-tree by two of its columns: those of fewer than k records filled, fused ones joined.
+
+    A small leaf is joined to the nearest of those that it was fused with. `points` (n, 2) are the records.
+    """
+    from matplotlib.collections import LineCollection, PatchCollection
+    from matplotlib.patches import Rectangle
+
+    if ax is None:
+        ax = _new_axes(6.4, 5.6)
+    leaves = [node for node in nodes if node.is_leaf]
+    small = [leaf for leaf in leaves if leaf.n_records < k]
+    boxes = [Rectangle(leaf.lower[places], *(leaf.upper - leaf.lower)[places]) for leaf in leaves]
+    filled = [OVER if leaf.n_records < k else "none" for leaf in leaves]
+    ax.add_collection(PatchCollection(boxes, facecolor=filled, edgecolor=ACCENT, linewidth=0.8, alpha=0.55, zorder=1))
+    if points is not None:
+        ax.scatter(*points.T, s=4, color=INK, linewidths=0, zorder=2)
+    lines = []
+    for leaf in small:
+        others = [other for other in leaves if other.block == leaf.block and other is not leaf]
+        if others:
+            nearest = min(others, key=lambda other: float(((other.centroid - leaf.centroid) ** 2).sum()))
+            lines.append([leaf.centroid[places], nearest.centroid[places]])
+    ax.add_collection(LineCollection(lines, colors=INK, linewidths=1.2, zorder=3))
+    ax.scatter(*np.array([leaf.centroid[places] for leaf in leaves]).T, s=12, color=ACCENT, zorder=4)
+    ax.set_xlabel(names[0], parse_math=False)
+    ax.set_ylabel(names[1], parse_math=False)
+    ax.set_title(
+        f"{len(leaves)} leaves of at most {most} records, {len(small)} of them of fewer than k = {k}", fontsize=10
+    )
+    ax.autoscale_view()
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
 def draw_weights(names: Sequence[str], weights: NDArray[np.float64], label: str, ax: Any = None) -> Any:
     """Draw the weights of all pairs of columns as a heat map."""
     d = len(names)

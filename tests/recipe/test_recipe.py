@@ -199,9 +199,9 @@ def test_every_refused_value_of_every_choice_names_its_line(table, key):
 def test_every_refused_option_of_a_method_names_its_line(method):
     for option in options_of(method):
         wrong = "-1" if option == "gamma" else "'x'"
-        recipe = Recipe.parse(f"k = 3\n[method]\nname = '{method}'\n{option} = {wrong}", "r.toml")
+        text = f"k = 3\n[method]\nname = '{method}'\n{option} = {wrong}"
         with pytest.raises(InvalidParameter, match=rf"^r.toml, line 4: in \[method\], {option}="):
-            ma.protect(ma.datasets.survey(50).select(["age", "income"]), recipe=recipe)
+            ma.protect(ma.datasets.survey(50).select(["age", "income"]), recipe=Recipe.parse(text, "r.toml"))
 
 
 SURVEY = ma.datasets.survey(60).select(["age", "income", "region"])

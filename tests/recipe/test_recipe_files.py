@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidParameter
-from microagg.partition import METHODS
-from microagg.recipe import PARTS, Comments, Recipe, choices
+from microagg.partition import BY_TREE, forming_method
+from microagg.recipe import PARTS, Comments, Recipe, choices, options_of
 from microagg.recipe._choice import (
     FLAG,
     LISTED,
@@ -137,15 +137,29 @@ def recipes(draw):
     if draw(st.booleans()):
         keywords["select"] = draw(st.none() | VALID[NAMES])
     way = keywords.get("select")
-    for name in ("count", "measure", "width", "bins"):
-        if not isinstance(way, str) or (name == "count" and way == "ama"):
-            keywords.pop(name, None)
-    if keywords.get("method") == "ama":
-        for name in ("select", "count", "measure", "width", "bins"):
-            keywords.pop(name, None)
-    for option, default in METHODS.get(keywords.get("method", "mdav"), METHODS["mdav"]).defaults.items():
-        if draw(st.booleans()) and not (keywords.get("method") == "ama" and option == "tail"):
-            keywords[option] = draw(st.floats(0, 9)) if isinstance(default, float) else draw(names)
+    of_tree = ("count", "measure", "width", "bins", "rule", "choose")
+    for name in of_tree if not isinstance(way, str) else ():
+        keywords.pop(name, None)
+    if keywords.get("rule", "cover" if way == "ama" else "degree") == "cover":
+        keywords.pop("count", None)
+    if keywords.get("rule") == "every":
+        keywords.pop("choose", None)
+    method = keywords.get("method", "mdav")
+    for name in ("select", *of_tree) if method in BY_TREE else ():
+        keywords.pop(name, None)
+    if keywords.get("blocks", "auto") in ("auto", "none"):
+        keywords.pop("block_columns", None)
+    if keywords.get("blocks") == "univariate":
+        keywords["block_columns"] = keywords.get("block_columns", ())[:1]
+    else:
+        keywords.pop("block_intervals", None)
+    if keywords.get("blocks") != "orthants":
+        keywords.pop("block_fusion", None)
+    known = forming_method(method)
+    for option in options_of(method):
+        if draw(st.booleans()):
+            of_words = st.sampled_from(known.words[option]) if option in known.words else names
+            keywords[option] = draw(st.floats(0, 9) if isinstance(known.defaults[option], float) else of_words)
     return Recipe.of(**keywords)
 
 

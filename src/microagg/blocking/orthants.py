@@ -95,24 +95,38 @@ def orthant_nodes(columns: NDArray[np.float64], max_block: int, blocks: NDArray[
     while waiting:
         parent, level, rows, lower, upper = waiting.popleft()
         own = columns[:, rows]
-        is_leaf = rows.size <= max_block or not np.any(own.min(axis=1) < own.max(axis=1))
+        lowest, highest = own.min(axis=1), own.max(axis=1)
+        is_leaf = rows.size <= max_block or not np.any(lowest < highest)
         block = int(blocks[rows[0]]) if is_leaf else -1
         found.append(OrthantNode(parent, level, rows.size, lower, upper, centroid_of(own), block))
-        if is_leaf:
-            continue
-        above, sides = np.zeros(lower.size, dtype=bool), np.zeros((1, 1), dtype=bool)
-        while sides.shape[0] < 2:  # until the records part
-            middle = lower / 2.0 + upper / 2.0
-            cuts = np.where(middle > lower, middle, upper)  # as the kernel's `midpoint`
-            above = (own >= cuts[:, None]) & (lower < upper)[:, None]
-            sides, part_of = np.unique(above.T, axis=0, return_inverse=True)
+        apart = np.full(lower.size, is_leaf)
+        while not apart.any():  # a half that holds all records makes no node
+            cuts = _cuts(lower, upper)
+            apart = (lower < upper) & (lowest < cuts) & (cuts <= highest)
             level += 1
-            if sides.shape[0] < 2:
-                lower, upper = _half(lower, upper, cuts, sides[0])
-        for number, side in enumerate(sides):
-            half = _half(lower, upper, cuts, side)
-            waiting.append((len(found) - 1, level, rows[part_of.ravel() == number], *half))
+            if not apart.any():
+                lower, upper = _half(lower, upper, cuts, lowest >= cuts)
+        for part in () if is_leaf else _parts(own[apart] >= cuts[apart, None]):
+            half = _half(lower, upper, cuts, own[:, part[0]] >= cuts)
+            waiting.append((len(found) - 1, level, rows[part], *half))
     return tuple(found)
+
+
+def _cuts(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where a box is cut: as the kernel's `midpoint`."""
+    middle = lower / 2.0 + upper / 2.0
+    return np.where(middle > lower, middle, upper)
+
+
+def _parts(above: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Return the records of each part, from the side of each cut (d, n) that they are on, in the order of the sides."""
+    code = np.zeros(above.shape[1], dtype=np.int64)
+    for side in above:
+        code = 2 * code + side
+        if code.max() >= 2**15:
+            code = np.unique(code, return_inverse=True)[1]
+    order = np.argsort(code.astype(np.int64 if code.max() >= 2**15 else np.int16), kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(code[order])) + 1)
 
 
 def _half(

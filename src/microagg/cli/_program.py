@@ -192,16 +192,18 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """
 
-    @_command(app, "read", words=words)
+    @_command(app, "select", "method", "read", words=words)
     def tree(
         source: Address,
-        measure: Annotated[str, typer.Option(help="How dependence is measured: emim, chi2, normal or vi.")] = "emim",
-        count: Annotated[int | None, typer.Option(help="How many columns to choose. By default 3.", min=1)] = None,
+        k: K = None,
         recipe: RecipeFile = None,
         output: Picture = None,
         force: Force = False,
     ) -> None:
-        """Show which columns depend on which, and choose a few that represent all.
+        """Show which columns depend on which, and which few of them would form the groups.
+
+        A recipe that selects columns is obeyed, so that you see what `mask` takes; else they are those of EMAD. With
+        --choose lowest-loss the choices that tie are tried, with --rule every all sets of --count columns.
 
         Example: [bold]microagg tree survey.csv -o tree.svg[/bold]
         """

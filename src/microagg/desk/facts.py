@@ -310,12 +310,24 @@ def result_facts(found: "Utility") -> dict[str, Any]:
 
 
 def tree_facts(tree: "ColumnTree") -> dict[str, Any]:
-    """Return a dependence tree by its edges, and the columns that would stand for all."""
+    """Return a dependence tree by its edges and degrees, and the columns that would stand for all."""
+    chosen, covering = tree.chosen, tree.covering
     edges = [
         {"first": tree.names[edge.first], "second": tree.names[edge.second], "weight": edge.weight}
         for edge in tree.dependence.edges
     ]
-    return {"columns": tree.names, "edges": edges, "chosen": list(tree.chosen.columns)}
+    return {
+        "measure": tree.dependence.measure,
+        "categories": dict(zip(tree.names, tree.dependence.categories.tolist(), strict=True)),
+        "columns": tree.names,
+        "edges": edges,
+        "degrees": dict(chosen.degrees),
+        "rule": chosen.rule,
+        "chosen": list(chosen.columns),
+        "ties": chosen.ties,
+        "alternatives": [{"columns": list(way), "loss": chosen.losses.get(way)} for way in chosen.alternatives],
+        "cover": {"chosen": list(covering.columns), "ties": covering.ties},
+    }
 
 
 def cost_facts(costs: "ColumnCosts") -> dict[str, Any]:

@@ -1,45 +1,52 @@
 """Which columns of a file depend on which, and a few that represent all."""
 
-from microagg.checks import check_option, check_whole
+from collections.abc import Mapping
+from typing import Any
+
 from microagg.desk.opening import Opened
 from microagg.errors import InvalidData
 from microagg.frozen import frozen
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.partition.dependence import MEASURES, Dependence, dependence
+from microagg.partition import BY_TREE
+from microagg.partition.dependence import Dependence
 from microagg.partition.selection import Selection, select_columns
-from microagg.recipe.wishes import asked_of, with_declared_codes
-
-_USUAL = 3  # columns that are chosen where nobody says how many
+from microagg.pipeline import selection_of
+from microagg.progress import Progress
+from microagg.recipe import Recipe
 
 
 @frozen()
 class ColumnTree:
-    """The dependence tree of the columns to mask.
+    """The dependence tree of the columns to mask, and the columns that form groups.
 
     Attributes
     ----------
     names : list of str
     dependence : Dependence
     chosen : Selection
+        As the recipe chooses them.
+    covering : Selection
+        The fewest columns whose edges add up to the number of columns.
     """
 
     names: list[str]
     dependence: Dependence
     chosen: Selection
+    covering: Selection
 
 
-def column_tree(opened: Opened, measure: str, count: int | None = None) -> ColumnTree:
-    """Span the tree of the columns to mask, and choose some of them."""
-    check_option("measure", measure, MEASURES)
-    names = opened.recipe.masked(opened.source.table.column_names)
-    if len(names) < 2:
-        raise InvalidData(f"a tree needs two columns; {len(names)} is to be masked. Name more in a recipe.")
-    most = "There are no more columns to mask."
-    wanted = min(_USUAL, len(names)) if count is None else check_whole("count", count, 1, len(names), most)
-    source = opened.source
-    recipe = with_declared_codes(opened.recipe, source, names)
-    typed = source.typed_for(recipe.kinds.kinds, names, recipe.missing_codes.codes)
-    table, _ = open_table(frames.open_frame(typed.select(names)), asked_of(recipe, names, source.labels))
-    spanned = dependence(table, measure=measure)
-    return ColumnTree(names, spanned, select_columns(names, spanned, count=wanted))
+def by_a_tree(recipe: Recipe | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return choices with EMAD's way to select, unless they or a recipe select columns by a tree already."""
+    former = Recipe(2) if recipe is None else recipe
+    by_method = {chosen.get("method", former.method.name), former.select.by} & BY_TREE.keys()
+    return {**({} if by_method else {"select": "emad"}), **chosen}
+
+
+def column_tree(opened: Opened, progress: Progress | None = None) -> ColumnTree:
+    """Span the tree of the columns to mask, and choose those that form groups as the recipe says."""
+    masked = opened.recipe.masked(opened.source.table.column_names)
+    if len(masked) < 2:
+        raise InvalidData(f"a tree needs two columns; {len(masked)} is to be masked. Name more in a recipe.")
+    chosen = selection_of(opened.source, opened.recipe, progress)
+    names = list(chosen.degrees)  # in the order of the file, in which ties are broken
+    assert chosen.tree is not None
+    return ColumnTree(names, chosen.tree, chosen, select_columns(names, chosen.tree, "cover"))

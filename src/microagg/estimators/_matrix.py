@@ -14,13 +14,16 @@ from microagg.io.spelling import by_value
 from microagg.units import Units
 
 
-def as_matrix(estimator: BaseEstimator, X: Any) -> NDArray[np.float64]:
-    """Apply scikit-learn's rules for X, and our own words where its message would show a cell."""
+def as_matrix(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> NDArray[np.float64]:
+    """Apply scikit-learn's rules for X, and our own words where its message would show a cell.
+
+    Without `reset`, X must have the columns that the estimator was fitted on.
+    """
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) != 2:
         raise InvalidData(f"X has {len(shape)} dimension(s). Reshape your data to records by columns.")
     try:
-        matrix = validate_data(estimator, X, dtype="numeric", ensure_all_finite=False)
+        matrix = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
     except (ValueError, TypeError) as error:
         text = str(error)
         if text.startswith("Complex data not supported"):

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from microagg.blocking import median_blocks, orthant_blocks, univariate_blocks
+from microagg.blocking.orthants import OrthantNode, orthant_nodes
 from microagg.checks import check_names
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
+from microagg.plots import draw_leaves
 
 
 class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,17 +71,21 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 class OrthantTree(_Blocks):
     """The 2^d-tree: a block with more than `max_block` records is cut at the midpoint of every column.
 
-    Only parts that hold records are made. Records that are all equal are not cut. Then, in rounds, every
-    block of fewer than `k` records joins that with the nearest centroid.
+    Only parts that hold records are made. Records that are all equal are not cut. Then blocks of fewer than `k` records
+    are fused with others.
 
     Parameters
     ----------
     max_block : int, default 10000
-        The most records of a block, before small ones join.
+        The most records of a block, before small ones are fused.
     k : int, default 3
         The least number of records of a block.
     columns : list of names or numbers, optional
-        The columns to cut by; all by default.
+        The columns to cut by, the d of the tree; all by default.
+    fusion : {"nearest", "limited"}
+        "nearest": in rounds, every block of fewer than `k` records joins that with the nearest centroid, which may
+        then have more than `max_block`. "limited": it joins the nearest that has room for it; where none has, it takes
+        records from the nearest, so that no block has more than `max_block`.
     max_leaf : int, optional
         The former name of `max_block`; where it is given, it counts.
 
@@ -87,6 +94,11 @@ class OrthantTree(_Blocks):
     labels_ : array of shape (n,)
         The block of each record; blocks are numbered by their lowest row.
     n_blocks_ : int
+    nodes_ : tuple of OrthantNode
+        The root, and every part that was made of it, by level: `parent`, `level`, `n_records`, the limits `lower` and
+        `upper` of its box, its `centroid`, and of a leaf the `block` that it became a part of.
+    depth_ : int
+        The highest level; the root has 0.
 
     References
     ----------
@@ -96,22 +108,76 @@ class OrthantTree(_Blocks):
     Examples
     --------
     >>> import microagg as ma
-    >>> blocks = ma.OrthantTree(max_block=100, k=3).fit_predict(ma.datasets.uniform(1000, 2, seed=0))
-    >>> int(blocks.max()) + 1
-    16
+    >>> tree = ma.OrthantTree(max_block=100, k=3).fit(ma.datasets.uniform(1000, 2, seed=0))
+    >>> tree.n_blocks_, tree.depth_
+    (16, 2)
+    >>> leaves = [node for node in tree.nodes_ if node.is_leaf]
+    >>> len(leaves), sum(leaf.n_records for leaf in leaves)
+    (16, 1000)
     """
 
+    nodes_: tuple[OrthantNode, ...]
+    depth_: int
+
     def __init__(
-        self, max_block: int = 10_000, k: int = 3, *, columns: Iterable[Any] | None = None, max_leaf: int | None = None
+        self,
+        max_block: int = 10_000,
+        k: int = 3,
+        *,
+        columns: Iterable[Any] | None = None,
+        fusion: str = "nearest",
+        max_leaf: int | None = None,
     ) -> None:
         self.max_block = max_block
         self.k = k
         self.columns = columns
+        self.fusion = fusion
         self.max_leaf = max_leaf
 
     def _cut(self, columns: NDArray[np.float64]) -> NDArray[np.int64]:
         max_block = self.max_block if self.max_leaf is None else self.max_leaf
-        return orthant_blocks(self._chosen(columns, self.columns), max_block, self.k)
+        cut_by = self._chosen(columns, self.columns)
+        labels = orthant_blocks(cut_by, max_block, self.k, fusion=self.fusion)
+        self.nodes_ = orthant_nodes(cut_by, int(max_block), labels)
+        self.depth_ = max(node.level for node in self.nodes_)
+        return labels
+
+    def plot(self, columns: tuple[Any, Any] | None = None, *, X: Any = None, ax: Any = None) -> Any:
+        """Draw the leaves by two columns: boxes, small ones filled, lines between those that were fused.
+
+        Parameters
+        ----------
+        columns : two names or numbers, optional
+            Among those that the tree cuts; the first two by default.
+        X : array or dataframe of shape (n, d), optional
+            What the tree was fitted on, to draw its records too.
+        ax : Matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Matplotlib axes
+
+        Examples
+        --------
+        >>> import microagg as ma
+        >>> X = ma.datasets.normal(500, 2, seed=0)
+        >>> ma.OrthantTree(max_block=50, k=10).fit(X).plot(X=X).get_title()
+        '22 leaves of at most 50 records, 7 of them of fewer than k = 10'
+        """
+        check_is_fitted(self)
+        cut = list(range(self.n_features_in_)) if self.columns is None else check_names(self.columns)
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        cut = [names[column] if column not in names else column for column in cut]
+        shown = tuple(cut[:2]) if columns is None else columns
+        if len(shown) != 2 or not set(shown) <= set(cut):
+            raise InvalidParameter(
+                f"columns must be two of the {len(cut)} that the tree cuts, to be drawn.", parameter="columns"
+            )
+        points = None if X is None else as_matrix(self, X, reset=False)[:, [names.index(name) for name in shown]]
+        max_block = self.max_block if self.max_leaf is None else self.max_leaf
+        places = [cut.index(name) for name in shown]
+        return draw_leaves(self.nodes_, places, [str(name) for name in shown], max_block, self.k, points, ax)
 
 
 class MedianTree(_Blocks):

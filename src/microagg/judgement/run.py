@@ -85,6 +85,7 @@ class Run(ReadOnly):
     grouped_on: tuple[str, ...] | None  # None: all masked columns
     reason: str  # why those; empty in public
     ties: int  # choices as good; 1 in public
+    tried: bool  # whether groups were formed on each of them
     versions: Mapping[str, str]
 
     @property
@@ -160,7 +161,8 @@ def run_of(release: "Release[Any]", public: bool) -> Run:
         index_dropped=release.index_dropped and not public,
         grouped_on=None if selection is None else tuple(map(shown, selection.columns)),
         reason="" if public or selection is None else selection.reason,
-        ties=1 if public or selection is None else selection.n_alternatives,
+        ties=1 if public or selection is None else selection.ties,
+        tried=not public and selection is not None and bool(selection.losses),
         versions={
             "microagg": shown(release.version),
             "Python": platform.python_version(),

@@ -92,7 +92,7 @@ class ByTree:
         return {name: said for name, said in self.on.options.items() if name not in self.settings}
 
 
-SEARCH = {"search": "tree or brute: the same groups, in different time"}
+SEARCH = {"search": "how records are searched: the same groups, in different time"}
 """The option of methods that look for the nearest and farthest records."""
 
 SEARCHES = {"search": ("auto", "tree", "brute")}

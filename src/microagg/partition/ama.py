@@ -1,7 +1,7 @@
 """AMA: approximate microaggregation. Groups are formed on the key attributes of a dependence tree.
 
 X. Sun, H. Wang, J. Li, Y. Zhang: An approximate microaggregation approach for microdata protection. Expert Systems with
-Applications 39(2), 2012. The tree spans the columns that tell most of each other, by the variation of information
+Applications 39(2), 2012. The tree joins the columns that depend on each other most, by the variation of information
 (section 3); the key attributes are the fewest whose edges add up to the number of columns (theorem 2); MDAV's loop
 forms two groups a turn while 2k records remain (section 4).
 """

@@ -19,8 +19,11 @@ from microagg.partition.dependence import Dependence
 from microagg.progress import Progress, tell
 from microagg.readonly import ReadOnly
 
-RULES = ("degree", "cover")
-"""Which columns of a tree are taken: those with the most edges (EMAD), or the fewest whose edges cover all (AMA)."""
+RULES = ("degree", "cover", "every")
+"""Which columns are taken: those with the most edges (EMAD), the fewest that cover all (AMA), the best of all sets."""
+
+COUNTED = ("degree", "every")
+"""The rules that take as many columns as are asked for."""
 
 CHOICES = ("first", "lowest-loss")
 """Which one among choices that tie: that of the first columns, or the one whose groups lose least."""
@@ -48,6 +51,8 @@ class Selection(ReadOnly):
         The information loss, in percent, of each alternative; empty where they were not tried.
     tree : Dependence or None
         The tree that was asked. It shows original values, and is not stored with pickle.
+    rule : str
+        "degree", "cover" or "every"; empty where no tree was asked.
 
     Examples
     --------
@@ -64,12 +69,18 @@ class Selection(ReadOnly):
     n_alternatives: int
     losses: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
     tree: Dependence | None = field(default=None, repr=False, compare=False)
+    rule: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "tree": None}
 
+    @property
+    def ties(self) -> int:
+        """How many choices the dependence tree finds equally good; 1 where every set of columns was tried."""
+        return 1 if self.rule == "every" else self.n_alternatives
+
     def __repr__(self) -> str:
-        ties = f"; {self.n_alternatives} choices tie" if self.n_alternatives > 1 else ""
+        ties = f"; {self.n_alternatives} choices tie" if self.ties > 1 else ""
         loss = f"; information loss {self.losses[self.columns]:.2f} %" if self.columns in self.losses else ""
         return f"Selection: {', '.join(map(str, self.columns))} ({self.reason}{ties}{loss})"
 
@@ -84,12 +95,14 @@ def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree",
     silent = int(tree.silent.sum())
     if rule == "degree":
         reason = f"the most edges of the dependence tree: {edges}"
+    elif rule == "every":
+        reason = f"the least loss of all {n_ways} sets of {len(ways[0])} columns"
     else:
         reason = f"the fewest whose edges in the dependence tree ({edges}) add up to the {len(names) - silent} columns"
-    if silent:
+    if silent and rule != "every":
         reason += f"; {silent} of one value left out"
     shown = {name: int(degree) for name, degree in zip(names, degrees, strict=True)}
-    return Selection(alternatives[0], reason, shown, alternatives, n_ways, tree=tree)
+    return Selection(alternatives[0], reason, shown, alternatives, n_ways, tree=tree, rule=rule)
 
 
 def choose_columns(
@@ -97,18 +110,20 @@ def choose_columns(
 ) -> tuple[tuple[tuple[int, ...], ...], int]:
     """Take the columns of highest degree: `count` of them (EMAD), or ("cover") until their degrees add up to d (AMA).
 
+    By "every", each set of `count` columns is an alternative.
+
     `silent` columns, of one value, come last and do not count. Where columns of one degree stand at the cut,
     each way to fill the last places is an alternative; the first takes the columns that come first. Returns
     the alternatives, the first 10 000, and their number.
     """
     silent = np.zeros(degrees.size, dtype=np.bool_) if silent is None else silent
-    if rule == "degree":
+    if rule in COUNTED:
         size = emad.places(count, degrees.size)
     elif count is not None:
         raise InvalidParameter("count goes with rule='degree'. Leave it out.", parameter="count")
     else:
         size = ama.key_attributes(degrees, silent)
-    ranked = np.where(silent, -1, degrees)
+    ranked = np.zeros(degrees.size, dtype=np.int64) if rule == "every" else np.where(silent, -1, degrees)
     order = np.argsort(-ranked, kind="stable")
     last = ranked[order[size - 1]]
     certain = [int(j) for j in order if ranked[j] > last]
@@ -121,8 +136,8 @@ def with_least_loss(found: Selection, losses: Callable[[Sequence[tuple[Any, ...]
     """Return the choice that loses least among those that tie, the first of equals; `losses` tries several choices."""
     if found.n_alternatives > len(found.alternatives):
         raise InvalidParameter(
-            f"{found.n_alternatives} choices tie, too many to try (limit {MOST_ALTERNATIVES}). Choose another count or "
-            "measure, or the first.",
+            f"{found.n_alternatives} choices of columns are too many to try (limit {MOST_ALTERNATIVES}). Choose "
+            "another count, measure or rule, or the first.",
             parameter="choose",
         )
     tried = dict(zip(found.alternatives, losses(found.alternatives), strict=True))

@@ -86,5 +86,8 @@ FORMER = frozenset(
         "whether what a group releases is weighted; it is, where a weight is named and this is left out",
         "which confidential columns l, entropy_l and recursive_l are about, if not all",
         "which confidential columns t is about, if not all",
+        "how many columns emad takes; by default 3",
+        "mdav, cbfs, vmdav, iamat, maximum-distance, projection, univariate, ranking, ama: how groups are formed",
+        "tree or brute: the same groups, in different time",
     )
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from microagg.aggregate import AGGREGATES
 from microagg.blocking import BLOCKINGS, FUSIONS, INTERVALS
+from microagg.checks import check_option
 from microagg.errors import InvalidParameter, a_type, setting
 from microagg.frozen import frozen
 from microagg.io._kinds import SUFFIXES
@@ -14,7 +15,7 @@ from microagg.moment_matching import MOMENTS
 from microagg.partition import BY_TREE, METHODS
 from microagg.partition.dependence import MEASURES
 from microagg.partition.refine import EFFORTS, MOST_MOVES
-from microagg.partition.selection import CHOICES, RULES, Selection
+from microagg.partition.selection import CHOICES, COUNTED, RULES, Selection
 from microagg.prepare.embedding import SCALES
 from microagg.recipe._by_column import MOST_WEIGHT, as_power_of_ten
 from microagg.recipe._choice import (
@@ -273,7 +274,7 @@ class Select(Part):
         "All columns are masked and judged in any case.",
     )
     columns: tuple[Any, ...] | None = choose(None, NAMES, "the columns that form the groups", keyword="select")
-    count: int | None = choose(None, WHOLE, "how many columns emad takes; by default 3", least=1)
+    count: int | None = choose(None, WHOLE, "how many columns are taken; by default 3", least=1)
     measure: str | None = choose(None, WORD, "the measure of dependence", words=MEASURES)
     width: Any = choose(None, NUMBERS, "the width of the categories that columns are cut into")
     bins: int | None = choose(None, WHOLE, "the number of categories that columns are cut into", least=2)
@@ -283,7 +284,8 @@ class Select(Part):
         "which columns of the dependence tree are taken; by default degree for emad, cover for ama",
         words=RULES,
         more='"degree": the `count` columns with the most edges; "cover": the fewest columns whose edges add up to the '
-        "number of columns.",
+        'number of columns; "every": groups are formed on every set of `count` columns, whatever the tree, and the set '
+        "that loses least is taken.",
     )
     choose: str | None = choose(
         None,
@@ -308,14 +310,21 @@ class Select(Part):
                 parameter="select",
             )
         by_tree = isinstance(self.by, str)
-        by_degree = by_tree and (self.rule or BY_TREE[self.by].rule) == "degree"
+        if by_tree:
+            check_option("select", self.by, tuple(BY_TREE))
+        rule = self.rule or BY_TREE[self.by].rule if by_tree else None
         for name in ("count", "measure", "width", "bins", "rule", "choose"):
-            if getattr(self, name) is not None and not (by_degree if name == "count" else by_tree):
-                way = "by the tree's degrees (emad)" if name == "count" else "by a dependence tree (emad or ama)"
+            if getattr(self, name) is not None and not (rule in COUNTED if name == "count" else by_tree):
+                way = "by their number (emad)" if name == "count" else "by a dependence tree (emad or ama)"
                 raise InvalidParameter(
                     f"{name} works only with columns chosen {way}. Leave it out, or choose columns in that way.",
                     parameter=name,
                 )
+        if rule == "every" and self.choose == "first":
+            raise InvalidParameter(
+                f"{setting('rule', 'every')} takes the set of columns that loses least. Leave out {setting('choose')}.",
+                parameter="choose",
+            )
 
 
 @frozen()

@@ -122,7 +122,8 @@ def _selected(run: Run) -> Fact:
         return Fact("grouped on", "all masked columns", "")
     why = run.reason
     if run.ties > 1:
-        why += f"; {count(run.ties)} choices are equally good, and the first was taken"
+        which = "the one that loses least" if run.tried else "the first"
+        why += f"; {count(run.ties)} choices are equally good, and {which} was taken"
     others = "The other masked columns use the same groups."
     return Fact("grouped on", ", ".join(run.grouped_on), sentence([why + "." if why else "", others]))
 
