@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 from microagg.blocking import BLOCKINGS, median_blocks, orthant_blocks, univariate_blocks
 from microagg.blocking._blocks import join_small_blocks
+from microagg.blocking.orthants import orthant_nodes
 from microagg.errors import InputError
 from tests.lengths import given_few
 from tests.reference import blocking as oracle
@@ -30,6 +31,44 @@ def test_the_orthant_tree_is_the_oracles(case):
     records = columns.T.tolist()
     expected = oracle.join_small(records, oracle.orthants(records, most), k)
     assert orthant_blocks(columns, most, k).tolist() == oracle.labels(expected)
+
+
+@settings(max_examples=300)
+@given(case=files())
+def test_fusion_within_the_limit_is_the_oracles(case):
+    columns, most, k = case
+    records = columns.T.tolist()
+    leaves = oracle.orthants(records, most)
+    expected = oracle.join_limited(records, leaves, k, most)
+    found = orthant_blocks(columns, most, k, fusion="limited")
+    assert found.tolist() == oracle.labels(expected)
+    sizes = np.bincount(found)
+    assert sizes.max() <= max(most, *map(len, leaves))  # equal records cannot be cut
+    assert sizes.min() >= min(k, columns.shape[1])
+
+
+@settings(max_examples=200)
+@given(case=files())
+def test_the_nodes_of_the_orthant_tree_add_up_to_the_file(case):
+    columns, most, k = case
+    blocks = orthant_blocks(columns, most, k)
+    nodes = orthant_nodes(columns, most, blocks)
+    leaves = [node for node in nodes if node.is_leaf]
+    expected = oracle.orthants(columns.T.tolist(), most)
+    assert sorted(leaf.n_records for leaf in leaves) == sorted(map(len, expected))
+    assert nodes[0].n_records == columns.shape[1]
+    for number, node in enumerate(nodes):
+        inside = np.all((columns >= node.lower[:, None]) & (columns <= node.upper[:, None]), axis=0)
+        assert np.count_nonzero(inside) >= node.n_records
+        parts = [other for other in nodes if other.parent == number]
+        assert node.is_leaf == (not parts)
+        if parts:
+            assert sum(part.n_records for part in parts) == node.n_records
+            assert all(part.level > node.level for part in parts)
+    by_block = np.zeros(blocks.max() + 1, dtype=int)
+    for leaf in leaves:
+        by_block[leaf.block] += leaf.n_records
+    assert by_block.tolist() == np.bincount(blocks).tolist()
 
 
 @given_few(25, 300, case=files())

@@ -79,5 +79,35 @@ def join_small(records, blocks, k):
         blocks = list(joined.values())
 
 
+def join_limited(records, blocks, k, most):
+    """One small block at a time, the one of the lowest row first; it joins the nearest with room, or takes records.
+
+    A block keeps the lowest row that it was founded on as its number, whatever it gives away.
+    """
+    blocks = {min(block): sorted(block) for block in blocks}
+    while len(blocks) > 1:
+        small = [number for number in sorted(blocks) if len(blocks[number]) < k]
+        if not small:
+            break
+        one = small[0]
+        centroids = {number: group_centroid(records, block) for number, block in blocks.items()}
+
+        def gap(number, centroids=centroids, one=one):
+            return squared_distance(centroids[number], centroids[one]), number
+
+        others = [number for number in blocks if number != one]
+        roomy = [number for number in others if len(blocks[number]) + len(blocks[one]) <= most]
+        nearest = min(roomy or others, key=gap)
+        if roomy:
+            both = sorted(blocks.pop(one) + blocks.pop(nearest))
+            blocks[min(one, nearest)] = both
+        else:
+            near = sorted(blocks[nearest], key=lambda row: (squared_distance(records[row], centroids[one]), row))
+            lacking = k - len(blocks[one])
+            blocks[one] = sorted(blocks[one] + near[:lacking])
+            blocks[nearest] = sorted(near[lacking:])
+    return sorted(blocks.values(), key=min)
+
+
 def labels(blocks):
     return labels_of(blocks, sum(map(len, blocks)))

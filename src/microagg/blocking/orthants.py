@@ -62,7 +62,7 @@ class OrthantNode(NamedTuple):
     Attributes
     ----------
     parent : int
-        The number of the node that it is a part of; -1 of the root. Nodes are numbered by level.
+        The number of the node that it is a part of, which is lower than its own; -1 of the root.
     level : int
         How many times its box was halved. Halving that leaves all records in one part makes no node.
     n_records : int

@@ -85,7 +85,7 @@ class OrthantTree(_Blocks):
     fusion : {"nearest", "limited"}
         "nearest": in rounds, every block of fewer than `k` records joins that with the nearest centroid, which may
         then have more than `max_block`. "limited": it joins the nearest that has room for it; where none has, it takes
-        records from the nearest, so that no block has more than `max_block`.
+        records from the nearest. So no block has more than `max_block`, unless records are all equal.
     max_leaf : int, optional
         The former name of `max_block`; where it is given, it counts.
 
@@ -95,7 +95,7 @@ class OrthantTree(_Blocks):
         The block of each record; blocks are numbered by their lowest row.
     n_blocks_ : int
     nodes_ : tuple of OrthantNode
-        The root, and every part that was made of it, by level: `parent`, `level`, `n_records`, the limits `lower` and
+        The root, and every part that was made of it: `parent`, `level`, `n_records`, the limits `lower` and
         `upper` of its box, its `centroid`, and of a leaf the `block` that it became a part of.
     depth_ : int
         The highest level; the root has 0.

@@ -57,7 +57,7 @@ class _ByTree(Partitioner):
         columns = np.ascontiguousarray(matrix.T)
         tree = dependence(Table.of_numbers(names, columns), self.measure, self.width, self.bins)
         found = select_columns(names, tree, self._rule, self._count)
-        if self.choose == "lowest-loss" and found.n_alternatives > 1:
+        if (self.choose == "lowest-loss" or self._rule == "every") and found.n_alternatives > 1:
             found = self._with_least_loss(found, names, columns)
         self.selection_ = found
         chosen = sorted(names.index(name) for name in found.columns)
@@ -94,8 +94,9 @@ class EMAD(_ByTree):
         The width of the categories that columns are cut into, for all columns or for each, in the units of X.
     bins : int, optional
         The number of categories, instead of a width. With neither, ⌈log2 n⌉ + 1.
-    rule : {"degree", "cover"}
-        The `count` columns with the most edges; or the fewest whose edges add up to the number of columns.
+    rule : {"degree", "cover", "every"}
+        The `count` columns with the most edges; the fewest whose edges add up to the number of columns; or of every
+        set of `count` columns the one whose groups lose least over all columns of X.
     choose : {"first", "lowest-loss"}
         Where several choices tie: the one of the first columns; or, as in the paper, the one whose groups lose
         least over all columns of X.
