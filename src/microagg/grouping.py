@@ -197,7 +197,7 @@ def _check_block_columns(table: Table, recipe: Recipe) -> None:
     """Refuse columns that blocks cannot be cut by as is asked."""
     blocks = recipe.blocks
     _refuse_others(blocks, table.names, "is not masked")
-    for column in table.named(blocks.columns) if blocks.by == "univariate" else ():
+    for column in table.named(blocks.columns or ()) if blocks.by == "univariate" else ():
         if not column.kind.is_ordered:
             raise InvalidParameter(
                 f"univariate blocks are intervals of a column, and {column.name!r} has no order. Name another in "
@@ -407,7 +407,7 @@ def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int6
 
 def _refuse_others(blocks: Blocks, names: list[Any], what: str) -> None:
     """Refuse columns to cut blocks by that are not among these."""
-    for name in blocks.columns:
+    for name in blocks.columns or ():
         if name not in names:
             raise RoleError(
                 f"block_columns names {shown_name(name)}, which {what}. Name some of the {len(names)} columns that "

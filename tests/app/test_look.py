@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+import microagg as ma
 from microagg.app import jobs
 from microagg.app.pages import looking as page_of_look
 from microagg.app.session import Session
@@ -110,7 +111,7 @@ def test_no_axis_shows_the_least_or_greatest_value_of_a_column(client, numbers):
         )
 
 
-@pytest.mark.parametrize("part", [name for name in SECTIONS if name != "columns"])
+@pytest.mark.parametrize("part", [name for name in SECTIONS if name not in ("columns", "tree")])
 def test_other_parts_are_the_sections_of_the_report(client, numbers, part):
     model = release_of(client, numbers[0]).report_model(written=WrittenFacts(reordered=False))
     wanted = render_section(model, part).strip()
@@ -118,6 +119,17 @@ def test_other_parts_are_the_sections_of_the_report(client, numbers, part):
     assert wanted in page.text
     assert bool(wanted) == (f">{SECTIONS[part]}</a>" in page.text)
     assert "Internal: do not publish this page." in page.text
+
+
+def test_the_tree_is_shown_of_a_release_that_used_none_too(client, numbers):
+    page = look(client, f"/look/{numbers[0]}?part={list(SECTIONS).index('tree')}")
+    assert "Groups were formed on all masked columns. The method emad would form them on" in read(page)
+    assert "Lines that end at each column." in page.text
+    assert page.text.count("<svg") == 1
+    release = release_of(client, numbers[0])
+    masked = [name for name in release.data.column_names if name in release.loss.per_column]
+    found = ma.select_variables(ma.DependenceTree().fit(client.session.opened.source.typed().select(masked)), 3)
+    assert f"({found.reason})" in read(page)
 
 
 def test_two_releases_stand_side_by_side(client, numbers):

@@ -202,7 +202,7 @@ CASES = {
         recipe("k = 3\n" + ROLES),
         ("tree", "good.csv", "--recipe", "r.toml", "--count", "50"),
         2,
-        "count=50 must be a whole number, from 1 to 3. There are no more columns to mask.",
+        "count=50 must be a whole number, from 1 to 3. There are no more columns.",
     ),
     "a spreadsheet's formulas in Parquet": (
         write("good.csv", GOOD),

@@ -61,7 +61,7 @@ def test_demo_replaces_only_when_asked_and_speaks_as_asked(tmp_path):
     found = json.loads(first.stdout)
     assert found["masked"] == str(tmp_path / "households_masked.csv")
     assert found["k_reached"] >= found["k"] == 5
-    assert len(found["candidates"]) == 6
+    assert len(found["candidates"]) == 12
     before = (tmp_path / "report.html").read_bytes()
     assert "--force" in complaint(*words, "--seed", "1")
     assert (tmp_path / "report.html").read_bytes() == before

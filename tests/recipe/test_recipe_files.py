@@ -150,7 +150,7 @@ def recipes(draw):
     if keywords.get("blocks", "auto") in ("auto", "none"):
         keywords.pop("block_columns", None)
     if keywords.get("blocks") == "univariate":
-        keywords["block_columns"] = keywords.get("block_columns", ())[:1]
+        keywords["block_columns"] = keywords.get("block_columns", [])[:1] or None
     else:
         keywords.pop("block_intervals", None)
     if keywords.get("blocks") != "orthants":

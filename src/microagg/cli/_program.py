@@ -105,7 +105,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         seed: Seed = 0,
         force: Force = False,
     ) -> None:
-        """Mask a synthetic household survey: compare two methods at three levels of k, and write a report.
+        """Mask a synthetic household survey: compare four methods at three levels of k, and write a report.
 
         Example: [bold]microagg demo -o out[/bold]
         """
@@ -187,7 +187,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
     ) -> None:
         """Compare methods and levels of k, l and t on one file: their loss, their risk, and a score of both.
 
-        By default mdav, vmdav, cbfs and iamat at k = 3, 5 and 10, unless a recipe sets others.
+        By default mdav, cbfs, vmdav, iamat, emad and ama at k = 3, 5 and 10, unless a recipe sets others.
 
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """

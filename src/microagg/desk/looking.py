@@ -8,7 +8,11 @@ from markupsafe import Markup
 
 from microagg.frozen import frozen
 from microagg.io import frames
+from microagg.judgement.judge import tree_by
 from microagg.judgement.names import shown
+from microagg.judgement.parts import Tree
+from microagg.partition.dependence import dependence
+from microagg.partition.selection import select_columns
 from microagg.progress import Progress
 from microagg.release import Release
 from microagg.report import pictures
@@ -33,6 +37,7 @@ MOST_ROWS = 20
 """So many rows of a masked file can be looked at."""
 
 _MOST_LETTERS = 120_000  # of a section with its picture
+_MOST_FOR_TREE = 200_000  # records, up to which a dependence tree that nobody asked for takes a moment
 
 
 @frozen()
@@ -94,6 +99,8 @@ class Beside:
 def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     """Draw what a release that was judged did to the file."""
     model = release.report_model(written=WrittenFacts(reordered=False), progress=progress)
+    if model.tree is None:
+        model = replace(model, tree=_unused_tree(release))
     rows = {one.column: one for one in model.loss.columns}
     columns = tuple(
         LookedColumn(
@@ -108,6 +115,14 @@ def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     )
     drawn = {name: _section(model, name) for name in SECTIONS if name != "columns"}
     return Looked(_figures(model), columns, model.not_drawn, {name: text for name, text in drawn.items() if text})
+
+
+def _unused_tree(release: Release[Any]) -> Tree | None:
+    """Return the dependence tree of a file that was grouped on all its columns, as EMAD would take it."""
+    table = release._both()[0]
+    if release.selection is not None or len(table) < 2 or table.n_records > _MOST_FOR_TREE:
+        return None
+    return tree_by(select_columns(table.names, dependence(table)), used=False)
 
 
 def set_beside(one: Looked, other: Looked) -> list[Beside]:

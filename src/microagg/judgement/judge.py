@@ -51,6 +51,7 @@ from microagg.judgement.risk import risk_of
 from microagg.judgement.run import Run, columns_of, run_of
 from microagg.judgement.sample import Scale, sample_of
 from microagg.judgement.weights import weighing_of
+from microagg.partition.selection import Selection
 from microagg.progress import Progress, stage, tell
 from microagg.readonly import ReadOnly
 from microagg.schema import Role
@@ -58,6 +59,8 @@ from microagg.schema import Role
 if TYPE_CHECKING:
     from microagg.release import Release
     from microagg.study.comparison import Comparison
+
+_MOST_CHOICES = 12  # of columns that tie, which are listed
 
 
 @frozen()
@@ -252,15 +255,26 @@ def judge(
 
 def tree_of(release: "Release[Any]") -> Tree | None:
     """Return the dependence tree, where the columns that form groups were chosen by one."""
-    selection, names = release.selection, columns_of(release, Role.QUASI)
-    if selection is None or selection.tree is None or list(selection.degrees) != names:
+    selection = release.selection
+    if selection is None or selection.tree is None or list(selection.degrees) != columns_of(release, Role.QUASI):
         return None
+    return tree_by(selection)
+
+
+def tree_by(selection: Selection, *, used: bool = True) -> Tree:
+    """Return the dependence tree by which columns are chosen; `used` says whether these formed groups."""
+    assert selection.tree is not None
+    names, losses = list(selection.degrees), selection.losses
+    ways = sorted(selection.alternatives, key=losses.__getitem__) if losses else selection.alternatives
     return Tree(
         measure=selection.tree.measure,
         names=tuple(map(shown, names)),
         edges=tuple((int(a), int(b), finite(weight)) for a, b, weight in selection.tree.edges),
         chosen=tuple(names.index(name) for name in selection.columns),
         text=selection.reason,
+        ties=selection.ties,
+        tried=tuple((tuple(map(shown, way)), losses.get(way)) for way in ways[:_MOST_CHOICES] if ways[1:]),
+        used=used,
     )
 
 

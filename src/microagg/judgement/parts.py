@@ -444,6 +444,15 @@ class Tree:
     edges: tuple[tuple[int, int, float | None], ...]  # the strongest first; None: infinite
     chosen: tuple[int, ...]
     text: str  # the rule in words
+    ties: int = 1  # choices as good by the tree
+    tried: tuple[tuple[tuple[str, ...], float | None], ...] = ()  # the choices, and what each loses, in percent
+    used: bool = True  # whether groups were formed on the chosen columns
+
+    @property
+    def degrees(self) -> list[tuple[str, int]]:
+        """How many edges end at each column, the most first."""
+        ends = [end for first, second, _ in self.edges for end in (first, second)]
+        return sorted(((name, ends.count(j)) for j, name in enumerate(self.names)), key=lambda one: -one[1])
 
 
 @frozen()

@@ -18,7 +18,9 @@ COUNT = 3
 
 def places(count: Any, n_columns: int) -> int:
     """Return how many columns are taken (algorithm 1)."""
-    return min(COUNT, n_columns) if count is None else check_whole("count", count, 1, n_columns)
+    if count is None:
+        return min(COUNT, n_columns)
+    return check_whole("count", count, 1, n_columns, "There are no more columns.")
 
 
 METHOD = ByTree(

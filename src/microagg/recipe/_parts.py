@@ -342,8 +342,8 @@ class Blocks(Part):
         '"auto" cuts a file of more than 200 000 records, by "median".',
     )
     max_block: int | None = choose(None, WHOLE, "the largest number of records in a block; by default 50000", least=4)
-    columns: tuple[Any, ...] = choose(
-        (),
+    columns: tuple[Any, ...] | None = choose(
+        None,
         NAMES,
         "the masked columns by which blocks are cut; by default all, with univariate the first",
         keyword="block_columns",
@@ -387,7 +387,7 @@ class Blocks(Part):
         self._refuse("block_columns", bool(self.columns), self.by not in ("auto", "none"), "blocks that are cut")
         self._refuse("block_intervals", self.intervals is not None, self.by == "univariate", "univariate blocks")
         self._refuse("block_fusion", self.fusion is not None, self.by == "orthants", "blocks of the 2^d-tree, orthants")
-        if self.by == "univariate" and len(self.columns) > 1:
+        if self.by == "univariate" and self.columns and len(self.columns) > 1:
             raise InvalidParameter(
                 f"block_columns names {len(self.columns)} columns, and univariate blocks are cut by one. Name one, or "
                 f"choose {setting('blocks', 'orthants')}.",

@@ -8,11 +8,12 @@ from typing import Any
 
 from microagg.checks import check_k
 from microagg.errors import InvalidParameter
+from microagg.partition import BY_TREE
 from microagg.recipe import Recipe
 from microagg.recipe import choices as choices_by_keyword
 from microagg.study.ranking import with_floor
 
-METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat")
+METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat", "emad", "ama")
 KS_COMPARED = (3, 5, 10)
 _PLAIN = (str, Number, NoneType)  # what a name may show: anything larger may hold data of the file
 
@@ -30,7 +31,7 @@ def recipes_to_compare(
     base = Recipe(2) if recipe is None else recipe
     known = {name: value for name, value in choices.items() if name in choices_by_keyword()}
     options = {name: value for name, value in choices.items() if name not in known}
-    named = _named_methods(methods if methods is not None else base.compare.methods or METHODS_COMPARED)
+    named = _named_methods(methods if methods is not None else base.compare.methods or methods_to_compare(base))
     levels = ks if ks is not None else base.compare.ks
     if levels is not None or not all(isinstance(method, Recipe) for method in named.values()):
         levels = KS_COMPARED if levels is None else levels if isinstance(levels, Iterable) else [levels]
@@ -51,6 +52,15 @@ def recipes_to_compare(
             at_k = own.replace(k=k, method=_with_k(own.method.name, k))
             found += [(name, _demanding(at_k, each)) for each in demands]
     return with_floor(found, None if recipe is None else recipe.k)
+
+
+def methods_to_compare(recipe: Recipe) -> tuple[str, ...]:
+    """Return the methods that are compared where none are named.
+
+    EMAD and AMA choose columns themselves: they are left out where a recipe chooses, or masks whole units.
+    """
+    chosen = recipe.select.said or recipe.units.release == "pseudonym"
+    return tuple(name for name in METHODS_COMPARED if not (chosen and name in BY_TREE))
 
 
 def _grid(base: Recipe, choices: Mapping[str, Any], ls: Any, ts: Any) -> list[dict[str, Any]]:

@@ -23,12 +23,10 @@ from microagg.evaluate.criterion import Criterion
 from microagg.evaluate.definitions import defined
 from microagg.frozen import frozen
 from microagg.judgement.names import shown
+from microagg.recipe import Recipe
 from microagg.report import pictures
 from microagg.study.comparison import Comparison
-from microagg.study.variants import KS_COMPARED, METHODS_COMPARED
-
-_USUAL = {"compare.methods": list(METHODS_COMPARED), "compare.ks": [", ".join(map(str, KS_COMPARED))]}
-"""What is compared where a recipe says nothing, as the form posts it."""
+from microagg.study.variants import KS_COMPARED, methods_to_compare
 
 
 @frozen()
@@ -112,6 +110,11 @@ def _is_lacking(value: Any) -> bool:
     return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
+def _usual(recipe: Recipe) -> dict[str, list[str]]:
+    """Return what is compared where nothing is said, as the fields have it."""
+    return {"compare.methods": list(methods_to_compare(recipe)), "compare.ks": [", ".join(map(str, KS_COMPARED))]}
+
+
 def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
     """The fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
     recipe = session.recipe
@@ -121,7 +124,7 @@ def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
         if wrong is not None and one.name in wrong.posted:
             usual = wrong.posted[one.name]
         else:
-            usual = _USUAL.get(one.name, []) if not one.changed else []
+            usual = _usual(recipe).get(one.name, []) if not one.changed else []
         if one.name == "compare.methods" and usual:
             made[place] = replace(one, options=tuple(replace(of, chosen=of.value in usual) for of in one.options))
         elif one.name == "compare.ks" and usual:
@@ -199,7 +202,7 @@ def _shown(session: Session, view: dict[str, int], status: int = 200, wrong: Wro
     found = beside_each_other(rows)
     columns = columns_of(found)
     fields = _fields(session, wrong)
-    names = [str(method) for method in session.recipe.compare.methods or METHODS_COMPARED]
+    names = [str(method) for method in session.recipe.compare.methods or methods_to_compare(session.recipe)]
     masked = session.recipe.masked(session.columns)
     return rendered(
         session,
@@ -234,7 +237,7 @@ async def apply(request: Request, session: Session) -> Response:
     assert session.history is not None
     session.history.check(number_in(posted))
     posted = {name: [one for one in given if one] or [""] for name, given in posted.items()}
-    for name, usual in _USUAL.items():
+    for name, usual in _usual(session.recipe).items():
         if posted.get(name) == usual and getattr(session.recipe.compare, name.partition(".")[2]) is None:
             del posted[name]
     try:
