@@ -1,6 +1,6 @@
 """How often the true tree is found: by number of records, by measure, and by the rule that makes categories.
 
-`make dependence-figures` prints the tables of docs/algorithms/dependence.md and draws its figures.
+`make dependence-figures` prints the tables of docs/algorithms/emad.md and draws its figures.
 """
 
 from collections.abc import Callable

@@ -226,12 +226,20 @@ def draw_blocks(folder):
     save(figure, "blocks_cuts", folder)
 
 
+def draw_orthants(folder):
+    """Draw a quadtree of 500 records, as in the figures 1 to 3 of its paper."""
+    X = ma.datasets.normal(500, 2, seed=0)
+    axes = ma.OrthantTree(max_block=50, k=10).fit(X).plot(X=X)
+    save(axes.figure, "orthants_tree", folder)
+
+
 def main(folder=HERE):
     """Draw all."""
     (folder / "algorithms").mkdir(exist_ok=True)
     draw_partitioners(folder / "algorithms")
     draw_univariate(folder / "algorithms")
     draw_ama(folder / "algorithms")
+    draw_orthants(folder / "algorithms")
     draw_blocks(folder)
 
 

@@ -1,6 +1,8 @@
 """The papers' own parameters, said in Python, in a recipe and on the command line: the same groups."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -112,6 +114,34 @@ def test_python_recipe_and_command_line_form_the_same_groups(name, survey, tmp_p
 def test_what_does_not_go_together_is_refused_before_any_work(choices, words):
     with pytest.raises(InputError, match=words):
         ma.protect(ma.datasets.survey(60), recipe=Recipe.parse(BASE), **choices)
+
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+SECTION = README[README.index("## The five papers") : README.index("## In the terminal")]
+CALLS = sorted(set(re.findall(r"`(ma\.[^`]*)`", SECTION)))
+COMMANDS = sorted(set(re.findall(r"`microagg ([^`]*)`", SECTION)))
+
+
+def test_the_readme_has_the_five_papers():
+    rows = [line for line in SECTION.splitlines() if line.startswith("| **")]
+    assert [re.match(r"\| \*\*([^*]+)\*\*", row)[1] for row in rows] == ["EMAD", "IAMAT", "IAMAT", "2^d-tree", "AMA"]
+    for row in rows:
+        assert re.search(r"`ma\.", row)
+        assert "`microagg " in row
+        assert "RESULTS.md" in row
+
+
+@pytest.mark.parametrize("said", CALLS)
+def test_the_readmes_calls_run(said):
+    labels = eval(said, {"ma": ma}).fit_predict(MATRIX)
+    assert labels.shape == (300,)
+
+
+@pytest.mark.parametrize("said", COMMANDS)
+def test_the_readmes_commands_run(said, survey, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = [str(survey) if word == "FILE" else word for word in said.split()]
+    call(*words, *([] if words[0] == "tree" else ["--recipe", survey.parent / "base.toml"]))
 
 
 MATRIX = standard_scores(

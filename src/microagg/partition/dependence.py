@@ -113,7 +113,7 @@ def categorise(table: Table, width: Any = None, bins: int | None = None) -> tupl
 def automatic_bins(column: NDArray[np.float64]) -> int | None:
     """Return the number of equal intervals to cut a column into, or None: each value is a category.
 
-    Sturges' rule, ⌈log2 n⌉ + 1, found known trees most often (docs/algorithms/dependence.md has the figures).
+    Sturges' rule, ⌈log2 n⌉ + 1, found known trees most often (docs/algorithms/emad.md has the figures).
     A column with no more distinct values than that is taken to be one of categories.
     """
     intervals = max(2, math.ceil(math.log2(column.size)) + 1)
