@@ -180,6 +180,16 @@ def test_estimators_of_emad_and_ama_are_what_protect_does(name):
     assert by_object.recipe == release.recipe
 
 
+@pytest.mark.parametrize("method", [ma.MDAV, ma.EMAD])
+def test_a_class_that_extends_an_estimator_is_asked_itself(method):
+    class Halves(method):
+        def fit_predict(self, X, y=None, units=None):  # noqa: ARG002
+            return np.arange(len(X)) // 150
+
+    release = ma.protect(pd.DataFrame(MATRIX, columns=NAMES), k=4, method=Halves(k=4))
+    assert_array_equal(release.groups, np.arange(300) // 150)
+
+
 @pytest.mark.parametrize("estimator", [ma.EMAD(), ma.AMA(), ma.OrthantTree(max_block=20, fusion="limited")], ids=repr)
 def test_scikit_learns_contract_holds_for_the_papers_estimators(estimator):
     expected = {"check_clustering": "expects a few large clusters, and finds groups of k"}

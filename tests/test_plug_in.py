@@ -57,13 +57,13 @@ def help_of(command):
 def test_the_help_of_mask_names_it_and_says_what_its_options_mean():
     said = help_of("mask")
     assert "How groups are formed: mdav, cbfs," in said
-    assert ", in-order, ama. By default mdav." in said
+    assert ", in-order, emad, ama. By default mdav." in said
     for option, meaning in WORDS.items():
         assert f"{meaning}.".lower() in said[said.index(f"--{option} ") :].lower()
 
 
 def test_the_help_of_compare_names_it():
-    assert ", in-order, ama. Separate several by commas." in help_of("compare")
+    assert ", in-order, emad, ama. Separate several by commas." in help_of("compare")
 
 
 def test_it_goes_through_a_recipe_file(tmp_path):
@@ -71,7 +71,7 @@ def test_it_goes_through_a_recipe_file(tmp_path):
     path = recipe.write(tmp_path / "r.toml")
     text = path.read_text()
     assert 'name = "in-order"  # mdav, cbfs,' in text
-    assert ", in-order, ama: how groups are formed\n" in text
+    assert ", in-order, emad, ama: how groups are formed\n" in text
     assert f'start = "high"  # {WORDS["start"]}\n' in text
     assert Recipe.read(path) == recipe
     with pytest.raises(InvalidParameter, match=r"line 4: 'strat' is unknown in .method.\. Did you mean 'start'"):

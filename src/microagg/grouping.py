@@ -29,7 +29,15 @@ from microagg.frozen import frozen
 from microagg.io import frames
 from microagg.kinds import Number
 from microagg.parallel import in_parallel
-from microagg.partition import BY_TREE, METHODS, choose_search, groups_each_column, method_named, settled_search
+from microagg.partition import (
+    BY_TREE,
+    METHODS,
+    choose_search,
+    groups_each_column,
+    is_ours,
+    method_named,
+    settled_search,
+)
 from microagg.partition.dependence import dependence
 from microagg.partition.emad import places
 from microagg.partition.merging import merge_short
@@ -69,7 +77,7 @@ class Grouping:
         """Return the method with "auto" settled by the records of the largest piece, once for all of them."""
         largest, (d, n) = max(pieces, key=len), records.entries.shape
         by_size = self.searching(largest.size, d, records.heights.size)
-        if by_size.options.get("search") != "auto":
+        if self.name not in METHODS or by_size.options.get("search") != "auto":
             return by_size
         return self._by(settled_search("auto", records if largest.size == n else take(records, largest), k))
 
@@ -134,7 +142,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
         raise InvalidParameter(
             f"k={k} was asked for, but the method is set to k={name.k}. Use the same k in both.", parameter="method"
         )
-    if hasattr(name, "as_named_method"):  # one of ours: the plain function also reports progress
+    if is_ours(name):  # the plain function also reports progress
         return resolve_method(Method(*name.as_named_method()), k, quasi)
 
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001

@@ -51,6 +51,11 @@ REFUSED = {
     "measure": {"select": "emad", "measure": "vi"},
     "width": {"select": "ama", "width": 5},
     "bins": {"select": "ama", "bins": 5},
+    "rule": {"select": "emad", "rule": "cover"},
+    "choose": {"select": "emad", "choose": "lowest-loss"},
+    "block_columns": {"blocks": "median", "block_columns": ["age"]},
+    "block_intervals": {"blocks": "univariate", "block_intervals": "count"},
+    "block_fusion": {"blocks": "orthants", "block_fusion": "limited"},
     "excel_safe": {"excel_safe": True},
     "file_kind": {"file_kind": "csv"},
 }

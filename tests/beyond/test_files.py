@@ -181,7 +181,7 @@ class Bad:
         (
             {"method": "ama"},
             InputError,
-            "select cannot be combined with files larger than memory, where all masked columns form",
+            "method .ama. cannot be combined with files larger than memory, where all masked columns form",
         ),
         ({"engine": "local"}, InputError, "engine='local' is not known.*'disk', 'dask'"),
     ],

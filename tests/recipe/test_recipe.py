@@ -309,7 +309,7 @@ keys = ["age"]
         ('["region"]', '["region", "age"]', 7, "column 'age' in keep is already in quasi"),
         ('["region"]', '["region", "region"]', 7, "is named twice"),
         ('["region"]', "[]", 2, "1 column(s) of the file have no role: 'region'"),
-        ('keys = ["age"]', 'keys = ["region"]', 9, "column 'region' in keys of [risk] is not masked"),
+        ('keys = ["age"]', 'keys = ["region"]', 9, "column 'region' is not masked"),
         ("[risk]", "select.columns = ['aeg']\n[risk]", 8, "Did you mean 'age'?"),
     ],
 )

@@ -23,7 +23,7 @@ from microagg.frozen import frozen
 from microagg.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.io.batches import Batches
 from microagg.io.stores import Where
-from microagg.partition import groups_each_column
+from microagg.partition import BY_TREE, groups_each_column
 from microagg.progress import Progress
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
@@ -210,7 +210,7 @@ def protect_file(
     """
     asked = recipe_of(k, recipe, choices, *OF_PROTECT, "read", "join")
     with asked.blamed():
-        _check_possible(asked.spelt_out())
+        _check_possible(asked)
         n_jobs = check_jobs(n_jobs)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
@@ -288,6 +288,12 @@ _WHY = {
 
 def _check_possible(recipe: Recipe) -> None:
     """Refuse choices that files beyond memory do not have."""
+    if recipe.method.name in BY_TREE:
+        raise InvalidParameter(
+            f"method {recipe.method.name!r} cannot be combined with files larger than memory, where "
+            f"{_WHY['select']}. Choose another method, or mask in memory.",
+            parameter="method",
+        )
     for table in ("join", *OF_PROTECT, "output"):
         part, kind = PARTS[table]
         chosen, usual = getattr(recipe, part), kind()

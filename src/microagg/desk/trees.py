@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from microagg.desk.opening import Opened
-from microagg.errors import InvalidData
+from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.frozen import frozen
 from microagg.partition import BY_TREE
 from microagg.partition.dependence import Dependence
@@ -36,6 +36,12 @@ class ColumnTree:
 
 def by_a_tree(recipe: Recipe | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return choices with EMAD's way to select, unless they or a recipe select columns by a tree already."""
+    if not isinstance(chosen.get("select", ""), str):
+        raise InvalidParameter(
+            f"the tree chooses columns itself. Choose {setting('select', 'emad')} or {setting('select', 'ama')}, or "
+            "leave it out.",
+            parameter="select",
+        )
     former = Recipe(2) if recipe is None else recipe
     by_method = {chosen.get("method", former.method.name), former.select.by} & BY_TREE.keys()
     return {**({} if by_method else {"select": "emad"}), **chosen}

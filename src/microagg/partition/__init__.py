@@ -42,6 +42,11 @@ def forming_method(name: Any) -> Method | None:
     return BY_TREE[name].on if name in BY_TREE else METHODS.get(name)
 
 
+def is_ours(method: Any) -> bool:
+    """Return whether a method is one of our estimators, which stand for a function; a class of yours may do more."""
+    return hasattr(method, "as_named_method") and type(method).__module__.partition(".")[0] == "microagg"
+
+
 def groups_each_column(name: str) -> bool:
     """Return whether a method, by its name, groups each column on its own."""
     return name in METHODS and METHODS[name].per_column

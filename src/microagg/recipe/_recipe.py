@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from microagg.checks import check_k, check_max_block, nearest
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, blamed, setting
 from microagg.frozen import frozen
-from microagg.partition import BY_TREE, METHODS, method_named
+from microagg.partition import BY_TREE, METHODS, is_ours, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
 from microagg.recipe._declared import Analyses, Relations, check_released
@@ -140,7 +140,7 @@ class Recipe:
         -------
         Recipe
         """
-        if hasattr(keywords.get("method"), "as_choices"):  # an estimator that chooses columns by a tree
+        if is_ours(keywords.get("method")) and hasattr(keywords["method"], "as_choices"):  # it chooses columns
             keywords = {**keywords, **keywords["method"].as_choices(keywords.get("k", self.k))}
         known = choices()
         parts = {name for name, _ in PARTS.values()}
@@ -330,7 +330,8 @@ class Recipe:
         for table, key, named in chosen:
             for name in named or ():
                 if name not in masked:
-                    what = f"column {name!r} in {key} of [{table}] is not masked."
+                    keyword = choices_of(PARTS[table][1])[key].keyword
+                    what = f"column {name!r} is not masked, and {setting(keyword)} takes masked columns only."
                     raise self._fault((table, key), what + nearest(name, masked), name)
 
     def check_named(self, names: Sequence[Any]) -> None:
