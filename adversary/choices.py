@@ -7,7 +7,7 @@ from typing import Any
 from adversary.spelling import BY_COLUMN, TABLES
 from adversary.values import WILD, Column, Random, chance, one_of
 
-METHODS = ["mdav", "cbfs", "vmdav", "iamat", "maximum-distance", "projection", "univariate", "ranking", "ama"]
+METHODS = ["mdav", "cbfs", "vmdav", "iamat", "maximum-distance", "projection", "univariate", "ranking", "emad", "ama"]
 _PROMISED = (
     "quasi", "strata", "confidential", "weight", "unit", "l", "entropy_l", "recursive_l", "l_columns", "per_column",
     "unit_release", "unit_share", "weight_release",
@@ -56,10 +56,15 @@ def draw_plan(rng: Random, columns: list[Column], level: int, *, disk: bool = Fa
                 plan.choices.pop(key, None)
         if plan.choices.get("missing") == "drop" and chance(rng, 0.95):
             plan.choices["missing"] = "state"
-        if plan.choices.get("method") in ("univariate", "ranking", "ama") and chance(rng, 0.95):
+        if plan.choices.get("method") in ("univariate", "ranking", "emad", "ama") and chance(rng, 0.95):
             plan.choices["method"] = "mdav"
         for key in (
             "count",
+            "rule",
+            "choose",
+            "block_columns",
+            "block_intervals",
+            "block_fusion",
             "measure",
             "bins",
             "moments_clip",
@@ -127,7 +132,9 @@ def _method(rng: Random, plan: Plan, columns: list[Column]) -> None:
         say["refine"] = one_of(rng, ["fast", "thorough", 10, 50])
         if chance(rng, 0.3):
             say["seed"] = int(rng.integers(0, 99))
-    if say.get("method") != "ama" and chance(rng, 0.12):
+    if say.get("method") in ("emad", "ama") and chance(rng, 0.3):
+        say["choose"] = "lowest-loss"
+    if say.get("method") not in ("emad", "ama") and chance(rng, 0.12):
         quasi = plan.names("quasi")
         say["select"] = one_of(rng, ["emad", "ama", quasi[:1]]) if quasi else "ama"
         if say["select"] == "emad" and chance(rng, 0.5):
@@ -136,6 +143,9 @@ def _method(rng: Random, plan: Plan, columns: list[Column]) -> None:
             say["measure"] = one_of(rng, ["emim", "chi2", "normal", "vi"])
         if isinstance(say["select"], str) and chance(rng, 0.2):
             say["bins"] = int(rng.integers(2, 6))
+        if isinstance(say["select"], str) and chance(rng, 0.3):
+            key, words = one_of(rng, [("choose", ["first", "lowest-loss"]), ("rule", ["degree", "cover", "every"])])
+            say[key] = one_of(rng, words)
 
 
 def _values(rng: Random, plan: Plan, columns: list[Column]) -> None:
@@ -202,6 +212,12 @@ def _blocks(rng: Random, plan: Plan, _: list[Column]) -> None:
         plan.choices["blocks"] = one_of(rng, ["none", "median", "orthants", "univariate"])
         if plan.choices["blocks"] != "none" and chance(rng, 0.7):
             plan.choices["max_block"] = int(rng.integers(2 * plan.k, 40))
+        if plan.choices["blocks"] != "none" and plan.names("quasi") and chance(rng, 0.3):
+            plan.choices["block_columns"] = plan.names("quasi")[:1]
+        if plan.choices["blocks"] == "orthants" and chance(rng, 0.4):
+            plan.choices["block_fusion"] = "limited"
+        if plan.choices["blocks"] == "univariate" and chance(rng, 0.4):
+            plan.choices["block_intervals"] = "count"
 
 
 def _risk(rng: Random, plan: Plan, _: list[Column]) -> None:

@@ -14,8 +14,8 @@ TABLES = {
         "missing", "per_column",
     ],
     "weights": ["weighted", "weight_release", "weight_cap", "calibrate"],
-    "select": ["select", "count", "measure", "width", "bins"],
-    "blocks": ["blocks", "max_block"],
+    "select": ["select", "count", "measure", "width", "bins", "rule", "choose"],
+    "blocks": ["blocks", "max_block", "block_columns", "block_intervals", "block_fusion"],
     "refine": ["refine", "seed"],
     "units": ["unit_share", "unit_release", "household", "wave", "unit_order", "small_units"],
     "diversity": ["l", "entropy_l", "recursive_l", "l_columns", "t", "t_columns", "diversity"],
@@ -24,7 +24,8 @@ TABLES = {
     "output": ["same_order", "excel_safe", "public", "file_kind"],
 }  # fmt: skip
 KEYS = {
-    "method": "name", "weight_release": "release", "weight_cap": "cap", "blocks": "by", "refine": "effort",
+    "method": "name", "weight_release": "release", "weight_cap": "cap", "blocks": "by", "block_columns": "columns",
+    "block_intervals": "intervals", "block_fusion": "fusion", "refine": "effort",
     "unit_share": "share", "unit_release": "release", "unit_order": "order", "small_units": "small", "diversity": "way",
     "entropy_l": "entropy", "recursive_l": "recursive", "sample_seed": "seed", "file_kind": "kind",
 }  # fmt: skip
