@@ -5,6 +5,7 @@ import sys
 
 PARTS = {
     "fuzz": "odd files, recipes and arguments; k recounted on what was written",
+    "freeze": "what a version does, kept outside the repository, and what another does otherwise",
     "grammar": "hostile formulas, terms, conditions and relations: none is run",
     "kill": "signals at random moments of every kind of job",
     "soak": "mixed jobs for an hour: memory, file handles, threads, scratch",
