@@ -215,7 +215,9 @@ def _case(name: str) -> Case:
     if sort == "recipe":
         text = (_BEFORE / f"{rest}.toml").read_bytes()
         files = {"recipe.toml": text, "survey.csv": _written(ma.datasets.survey(400), "survey.csv")}
-        return Case(name, files, [["mask", "survey.csv", "--recipe", "recipe.toml", "--public", "--json"]])
+        return Case(
+            name, files, [["mask", "survey.csv", "--recipe", "recipe.toml", "--rounding", "auto", "--public", "--json"]]
+        )
     if sort == "survey":
         content = (Path(os.environ["MICROAGG_DATA"]) / f"{rest}.csv").read_bytes()
         masking = ["mask", f"{rest}.csv", "--quasi", _QUASI[rest], "--rest", "drop", "--public", "--json"]
