@@ -1,8 +1,9 @@
 """What papers say of time in words ("almost double"), judged by ratios measured within one run.
 
-Seconds change from run to run, and so do ratios. So `RESULTS.md` has a word only: "yes" or "no", decided with a wide margin
-(`MARGIN`); a ratio that lies nearer to a limit gives no word, and the verdict "not to be had". The ratio measured, the
-limits and the ratio of the paper's own seconds stand in `TIMES.md`, which is never compared.
+Seconds change from run to run, and so do ratios. So `RESULTS.md` has a word only: "yes" or "no", decided with a wide
+margin (`MARGIN`); a ratio that lies nearer to a limit gives no word, and the verdict "not to be had". The ratio measured
+and the limits stand in `TIMES.md`, which is never compared. What the paper's own seconds give does not change, and stands
+in both.
 """
 
 import time
@@ -31,6 +32,13 @@ class Claim:
         if low * MARGIN <= self.ours <= high / MARGIN:
             return "yes"
         return "no" if self.ours <= low / MARGIN or self.ours >= high * MARGIN else None
+
+    @property
+    def reason(self) -> str:
+        """Return what RESULTS.md says under *why*: nothing that changes with the machine."""
+        text = "" if self.word else "too near to tell; "
+        text += "what was measured stands in TIMES.md"
+        return text if self.paper is None else f"{text}; by the paper's own seconds {self.paper:.2f}"
 
 
 def least_seconds(jobs: dict[str, Callable[[], object]], turns: int = 5) -> dict[str, float]:

@@ -1,7 +1,8 @@
 """Table III and figure 1: loss and risk scored, on Census and on drawn files.
 
 Census is the papers' own file. Their G_IL comes out to the last digit when M1 to M5 are rounded to a hundredth of a
-percent before they are averaged, so ours are too. Their linkage (RLD) is not defined; `linkage` gives every reading tried.
+percent before they are averaged, so ours are too. Their linkage (RLD) is not defined; `linkage` gives every reading
+that was tried.
 """
 
 import itertools

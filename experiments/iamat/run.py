@@ -1,8 +1,8 @@
-"""The two IAMAT papers: tables II and III and figures 1 to 4 of the journal, table 2 of the conference, and their words.
+"""The two IAMAT papers: tables II and III, figures 1 to 4 of the journal, table 2 of the conference, and their words.
 
-What they call MDAV is CBFS here. `MDAV` in the names of rows is the papers' word. `readings` has table II on the papers'
-own files, `risk` table III, `words` what is said of loss and risk, `timing` what is said of time: RESULTS.md has a word
-for it, decided with a wide margin, and TIMES.md the ratio.
+What they call MDAV is CBFS here. `MDAV` in the names of rows is the papers' word. `readings` has table II on the
+papers' own files, `risk` table III, `words` what is said of loss and risk, `timing` what is said of time: RESULTS.md
+has a word for it, decided with a wide margin, and TIMES.md the ratio.
 """
 
 import csv
@@ -23,19 +23,20 @@ NOTES = [
     "Papers: IAMAT is B. J. Oommen, E. Fayyoumi, IEEE Transactions on Systems, Man, and Cybernetics B 40(1), 2010; "
     "IAMAT-C the same authors' at ICICS 2007. The conference's table 1 is the Tarragona and Census part of table II, "
     "digit for digit. Pages are those of the volumes, counted from the first page of each paper.",
-    "Tarragona and Census are the papers' own files, so no tolerance is allowed. IAMAT's losses leave out the group formed "
-    "last, as EMAD's do: that explains all five figures where k divides the number of records (Tarragona k=3; Census k=3, "
-    "4, 5, 6). It does not explain Tarragona k=4 and 5, and nothing tried explains MDAV's figures on Tarragona.",
+    "Tarragona and Census are the papers' own files, so no tolerance is allowed. IAMAT's losses leave out the group "
+    "formed last, as EMAD's do: that explains all five figures where k divides the number of records (Tarragona k=3; "
+    "Census k=3, 4, 5, 6). It does not explain Tarragona k=4 and 5, and nothing tried explains MDAV's figures on "
+    "Tarragona.",
     "What the papers call MDAV is CBFS. Uniform and normal files are drawn with seed 0, and standardised; theirs were "
     "not published, so 2 % of IL and 1.5 points of improvement are what can be asked. A reason under *why* was "
     "computed by the same run.",
     "Normal data: the papers' normal columns repeat their uniform ones. A normal file gives what stands under *ours*; "
     "a second uniform file (seed 1) gives what stands under *why*, and that is the paper's figure.",
     "Linkage (RLD) on Census is not reproduced. It cannot be the share of records linked to themselves: k records are "
-    "identical, so at most 1 in k is. It may be the share linked to the right group, but no reading tried gives all six "
-    "figures.",
-    "What is said of time was measured within one run. A row has a word only where the ratio is far from the limit; the "
-    "ratios are in TIMES.md, for they change with the machine.",
+    "identical, so at most 1 in k is. It may be the share linked to the right group, but no reading tried gives all "
+    "six figures.",
+    "What is said of time was measured within one run. A row has a word only where the ratio is far from the limit; "
+    "the ratios are in TIMES.md, for they change with the machine.",
 ]
 claims: list[Claim] = []  # about time, of the last run
 POINTS = {
@@ -202,7 +203,7 @@ def figure_three_and_four(rows: Rows, kind: str) -> None:
 
 
 def run(quick: bool, most: int | None = None) -> list[Row]:
-    """Run both papers; `quick` leaves out files of more than 30 000 records or 40 columns, `most` others, and all times."""
+    """Run both papers; `quick` leaves out files of more than 30 000 records or 40 columns, `most` others and times."""
     seconds.clear()
     claims.clear()
     rows = Rows(most or (30_000 if quick else None), 40 if quick else None)

@@ -19,7 +19,6 @@ from experiments.iamat.readings import FILES, scores
 TABLE_TWO = "IAMAT table II"
 WHERE = "IAMAT time in words"
 DRAWN = {"uniform": 4800, "normal": 1560}
-REASON = "the ratio stands in TIMES.md"
 Point = tuple[str, int, int, int]  # kind, records, columns, k
 REAL = [(name, 0, 0, k) for name, ks in FILES.items() for k in ks]
 SIMULATED = [(kind, n, 16, k) for kind, n in DRAWN.items() for k in (3, 4, 5, 6)]
@@ -115,5 +114,5 @@ def add(rows: Rows, wanted: bool) -> list[Claim]:
         return []
     found = claims()
     for claim in found:
-        rows.add(WHERE, claim.what, claim.word, reason=REASON if claim.word else f"too near to tell; {REASON}")
+        rows.add(WHERE, claim.what, claim.word, reason=claim.reason)
     return found
