@@ -28,9 +28,9 @@ NOTES = [
     "asked where L is stated. EIA is the paper's own file (it says 4096 records; there are 4092), so no tolerance is "
     "allowed for it.",
     "Section 3 of the paper cuts the range of a column into equal intervals, its introduction sorts a column and "
-    "divides it. For uniform data that is nearly the same, and ours are equal intervals. Table 5 was made by sorting, it "
-    "seems: column 2 of EIA, blocks of L records, gives its figures with L = 200 to 0.1 %; with L = 100 the first cut "
-    "falls among the 132 records with a zero there, and their order, which is not known, decides.",
+    "divides it. For uniform data that is nearly the same, and ours are equal intervals. Table 5 was made by sorting, "
+    "it seems: column 2 of EIA, blocks of L records, gives its figures with L = 200 to 0.1 %; with L = 100 the first "
+    "cut falls among the 132 records with a zero there, and their order, which is not known, decides.",
     "What is said of time was measured within one run. A row has a word only where the ratio is far from the limit; "
     "the ratios are in TIMES.md, for they change with the machine.",
     "Table 4 states no L; ours is with L = 10 000, which figure 8 states. Figure 8's caption says 250 000 records, the "

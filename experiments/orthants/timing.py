@@ -56,8 +56,8 @@ def claims() -> list[Claim]:
             (0.0, 0.5),
         ),
         (
-            "MDAV without blocks and without a matrix of distances takes no reasonable time, more than 60 s, for 250 000 "
-            "records",
+            "MDAV without blocks and without a matrix of distances takes no reasonable time, more than 60 s, for 250 "
+            "000 records",
             took["large"],
             (60.0, NO_END),
         ),
