@@ -4,6 +4,9 @@ Seconds change from run to run, and so do ratios. So `RESULTS.md` has a word onl
 themselves, and a ratio that lies within `MARGIN` of a limit gives no word, and the verdict "not to be had". The ratio
 that was measured and the limits stand in `TIMES.md`, which is never compared. What the paper's own seconds give does
 not change, and stands in both.
+
+The papers give no limits. Ours were set after the first measurements, so that a word seldom changes from run to run;
+another limit may give another word, so read the ratio.
 """
 
 import time

@@ -36,7 +36,8 @@ NOTES = [
     "identical, so at most 1 in k is. It may be the share linked to the right group, but no reading tried gives all "
     "six figures.",
     "What is said of time was measured within one run. A row has a word only where the ratio is far from the limit; "
-    "the ratios are in TIMES.md, for they change with the machine.",
+    "the ratios are in TIMES.md, for they change with the machine. The limits are ours, and were set after the first "
+    "measurements: another limit may give another word.",
 ]
 claims: list[Claim] = []  # about time, of the last run
 POINTS = {

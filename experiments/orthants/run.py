@@ -32,7 +32,8 @@ NOTES = [
     "it seems: column 2 of EIA, blocks of L records, gives its figures with L = 200 to 0.1 %; with L = 100 the first "
     "cut falls among the 132 records with a zero there, and their order, which is not known, decides.",
     "What is said of time was measured within one run. A row has a word only where the ratio is far from the limit; "
-    "the ratios are in TIMES.md, for they change with the machine.",
+    "the ratios are in TIMES.md, for they change with the machine. The limits are ours, and were set after the first "
+    "measurements: another limit may give another word.",
     "Table 4 states no L; ours is with L = 10 000, which figure 8 states. Figure 8's caption says 250 000 records, the "
     "text beside it refers to table 4's 2 500 000: figure 8 is run as its caption says.",
 ]
