@@ -3,7 +3,7 @@
 Both methods partition z-scores with the search that is theirs by default; files are not read or released. The papers
 programmed no search tree, so a ratio of ours is about the programs, as theirs is, not about the ideas alone. Only how
 time grows with the number of columns is measured without a tree: a tree spares the less, the more columns there are.
-With the default search the ratio for MDAV (80 columns over 10) came out between 4.0 and 7.6 in six runs, too unsteady
+With the default search the ratio for MDAV (80 columns over 10) came out between 4.0 and 7.6 in four runs, too unsteady
 for a word.
 """
 
