@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from experiments._claims import lines
 from experiments._table import DIFFERS, HERE, VERDICTS, write_results, write_times
 
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
             continue
         written: list[Path] = [write_results(name, title, rows, getattr(module, "NOTES", []))]
         if hasattr(module, "times"):
-            written.append(write_times(name, title, module.times()))
+            written.append(write_times(name, title, module.times(), lines(getattr(module, "claims", []))))
         if hasattr(module, "draw"):
             written += module.draw(rows)
         for path in written:

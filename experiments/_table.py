@@ -5,7 +5,8 @@ A folder of a paper holds
 - `expected.csv`, the paper's figures: where (table or figure), page, what, expected (as printed; empty when it is
   only drawn), note;
 - `run.py` with `run(quick) -> list[Row]`, and optionally `TITLE`, `NOTES` (a list of paragraphs),
-  `times() -> list[Time]` for what the last run took, and `draw(rows)` for the figures;
+  `times() -> list[Time]` for what the last run took, `claims` (what is said of time in words, see `_claims`) and
+  `draw(rows)` for the figures;
 - `RESULTS.md`, which `write_results` writes, the same bytes from the same rows, and `TIMES.md`, which changes with the
   machine and is never compared.
 """
@@ -201,8 +202,8 @@ def read_results(folder: str | Path) -> tuple[str, list[Row], list[str]]:
     return title, rows, notes
 
 
-def write_times(folder: str | Path, title: str, times: Sequence[Time]) -> Path:
-    """Write TIMES.md of a folder."""
+def write_times(folder: str | Path, title: str, times: Sequence[Time], claims: Sequence[Sequence[str]] = ()) -> Path:
+    """Write TIMES.md of a folder; `claims` is a table of what is said of time in words, its head first."""
     lines = [f"# {title}: seconds", "", "Of the last run; they change with the machine.", ""]
     for where in dict.fromkeys(time.where for time in times):
         lines += [f"## {where}", "", _line(["what", "paper", "ours", "times as fast"]), _line(["---"] * 4)]
@@ -211,6 +212,8 @@ def write_times(folder: str | Path, title: str, times: Sequence[Time]) -> Path:
                 paper = ("", "") if time.paper is None else (f"{time.paper:g}", f"{time.paper / time.ours:.0f}")
                 lines.append(_line([time.what, paper[0], f"{time.ours:.3g}", paper[1]]))
         lines.append("")
+    if claims:
+        lines += ["## In words", "", _line(claims[0]), _line(["---"] * len(claims[0])), *map(_line, claims[1:])]
     path = HERE / folder / "TIMES.md"
     path.write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
     return path
