@@ -32,10 +32,11 @@ NOTES = [
     "records, 4c and 5 at 500 000. What the made file loses, and its key attributes, stand in the reasons; the verdict "
     "is “not to be had”.",
     "Time is judged: a search by brute force reads every record left in every turn, so its time hangs on the numbers "
-    "of records and columns and on k, not on the values. AMA is timed on as many columns as its rule can choose, "
-    "⌈m/2⌉ of m, whatever the file; its dependence tree is counted. A word needs a ratio of 1.25; the ratios and the "
-    "seconds of the processor are in `TIMES.md`, drawn in [figure_4.svg](./figure_4.svg). Losses and key attributes of "
-    "the made file are in [figure_5_6.svg](./figure_5_6.svg).",
+    "of records and columns and on k, not on the values. How many key attributes the paper's file has is only drawn; "
+    "fewer than half of the columns, it says. AMA is therefore timed on the most that are fewer than half of m, "
+    "(m − 1)/2 rounded down, its dependence tree counted. A word needs a ratio of 1.2; the ratios and the seconds of "
+    "the processor are in `TIMES.md`, drawn in [figure_4.svg](./figure_4.svg). Losses and key attributes of the made file "
+    "are in [figure_5_6.svg](./figure_5_6.svg).",
 ]
 HERE = Path(__file__).parent
 RECORDS = 500_000
@@ -46,8 +47,8 @@ EXAMPLE = np.array(
         for record in "000111 011010 110100 001111 011100 001001 111001 011000 111011 011101 011100 111111".split()
     ]
 )
-MARGIN = 1.25  # how many times as long is longer
-MOST = "AMA on ⌈m/2⌉ columns"
+MARGIN = 1.2  # how many times as long is longer
+MOST = "AMA on (m − 1)/2 columns"
 LINES = {"MA": {"color": "#1f6f8b", "marker": "o"}, "AMA": {"color": "#c1662f", "marker": "s"}}
 
 
@@ -159,6 +160,12 @@ def table_3(e: Expected) -> list[Row]:
 
 @cache
 def measure(name: str, n: int, k: int, m: int) -> Result:
+    """Group a made file; what takes less than two seconds is timed three times, and the least is taken."""
+    first = group(name, n, k, m)
+    return min([first, group(name, n, k, m), group(name, n, k, m)]) if first.seconds < 2 else first
+
+
+def group(name: str, n: int, k: int, m: int) -> Result:
     """Group a made file by MDAV on all columns (MA), the key attributes (AMA), or as many as could be (MOST)."""
     X = census(n)[:, :m]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -166,7 +173,7 @@ def measure(name: str, n: int, k: int, m: int) -> Result:
     if name in ("AMA", MOST):
         tree = ma.DependenceTree("vi", width=1).fit(X)
         spanned = time.process_time()
-        keys = sorted(ma.select_variables(tree, rule="cover").columns) if name == "AMA" else list(range((m + 1) // 2))
+        keys = sorted(ma.select_variables(tree, rule="cover").columns) if name == "AMA" else list(range((m - 1) // 2))
         labels = ma.MDAV(k, tail="2k", search="brute").fit_predict(Z[:, keys])
     else:
         keys = list(range(m))
@@ -342,7 +349,7 @@ def times() -> list[Time]:
 
 def told(what: str) -> str:
     """Say what is divided by what."""
-    return what.replace("the quicker", "MA by AMA on ⌈m/2⌉ columns") if "quicker" in what else f"{what}, last by first"
+    return what.replace("the quicker", f"MA by {MOST}") if "quicker" in what else f"{what}, last by first"
 
 
 def draw(rows: list[Row]) -> list[Path]:  # noqa: ARG001

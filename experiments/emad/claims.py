@@ -130,8 +130,8 @@ def judged(kinds: tuple[str, ...], measure: str, other: str, words: tuple[str, s
     points = ", ".join(f"{n}: {gain:+.1f}" for n, gain in zip(SIZES, by_size, strict=True) if abs(gain) >= 0.05)
     said = (
         f"share of files whose tree {NAMES_SHOWN[measure]} finds, less that of {NAMES_SHOWN[other]}: {mean:+.2f} "
-        f"points, 95 % interval {mean - half:+.2f} to {mean + half:+.2f}, paired over {files * len(kinds)} files at each of "
-        f"{len(SIZES)} sizes" + (f"; by size {points}" if points else "; equal at every size")
+        f"points, 95 % interval {mean - half:+.2f} to {mean + half:+.2f}, paired over {files * len(kinds)} files "
+        f"at each of {len(SIZES)} sizes" + (f"; by size {points}" if points else "; equal at every size")
     )
     return word, re.sub(r"(?<![\w])-(?=\d)", "−", said)
 
