@@ -35,8 +35,8 @@ NOTES = [
     "of records and columns and on k, not on the values. How many key attributes the paper's file has is only drawn; "
     "fewer than half of the columns, it says. AMA is therefore timed on the most that are fewer than half of m, "
     "(m − 1)/2 rounded down, its dependence tree counted. A word needs a ratio of 1.2; the ratios and the seconds of "
-    "the processor are in `TIMES.md`, drawn in [figure_4.svg](./figure_4.svg). Losses and key attributes of the made file "
-    "are in [figure_5_6.svg](./figure_5_6.svg).",
+    "the processor are in `TIMES.md`, drawn in [figure_4.svg](./figure_4.svg). Losses and key attributes of the made "
+    "file are in [figure_5_6.svg](./figure_5_6.svg).",
 ]
 HERE = Path(__file__).parent
 RECORDS = 500_000
