@@ -14,7 +14,7 @@ A folder of a paper holds
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -124,6 +124,13 @@ class Row:
             if gap <= (allowed * abs(printed) / 100 if self.tolerance.endswith("%") else allowed):
                 return WITHIN
         return DIFFERS
+
+
+def of_made_data(row: Row) -> Row:
+    """Return the row of a figure whose data cannot be had: what was found on made data is told, and not judged."""
+    found = row.shown + (f" ({row.reason})" if row.reason else "")
+    reason = f"the paper's file is not available; on a file made in its place: {found}"
+    return replace(row, ours=None, tolerance="", reason=reason)
 
 
 @dataclass(frozen=True)
