@@ -94,7 +94,7 @@ def orthant_nodes(columns: NDArray[np.float64], max_block: int, blocks: NDArray[
     found: list[OrthantNode] = []
     while waiting:
         parent, level, rows, lower, upper = waiting.popleft()
-        own = columns[:, rows]
+        own = np.take(columns, rows, axis=1)
         lowest, highest = own.min(axis=1), own.max(axis=1)
         is_leaf = rows.size <= max_block or not np.any(lowest < highest)
         block = int(blocks[rows[0]]) if is_leaf else -1
