@@ -104,6 +104,7 @@ def test_python_recipe_and_command_line_form_the_same_groups(name, survey, tmp_p
         ({"blocks": "orthants", "block_columns": ["wages"]}, "wages"),
         ({"rule": "cover"}, "by a dependence tree"),
         ({"select": "ama", "count": 2}, "by their number"),
+        ({"quasi": ["region"], "blocks": "univariate"}, "has an order, and there is none in 'region'"),
         ({"select": "emad", "rule": "every", "choose": "first"}, "loses least"),
         ({"method": "emad", "select": "ama"}, "is mdav with"),
         ({"select": "microagg.mine"}, "select="),
@@ -180,6 +181,68 @@ def test_estimators_of_emad_and_ama_are_what_protect_does(name):
     assert by_object.recipe == release.recipe
 
 
+def test_every_set_is_tried_wherever_it_is_asked_for():
+    frame = pd.DataFrame(MATRIX, columns=NAMES)
+    tree = ma.DependenceTree().fit(frame)
+    with pytest.raises(InputError, match="needs the data and k"):
+        ma.select_variables(tree, 2, rule="every")
+    found = ma.select_variables(tree, 2, rule="every", X=frame, k=4)
+    assert found.columns == ma.best_subset(frame, 2, 4).best
+    assert found.columns == ma.EMAD(k=4, count=2, rule="every").fit(frame).selection_.columns
+    assert len(found.losses) == 15
+
+
+def test_emad_on_a_projection():
+    frame = pd.DataFrame(MATRIX, columns=NAMES)
+    labels = ma.EMAD(k=4, method="projection").fit_predict(frame)
+    assert_array_equal(labels, ma.protect(frame, k=4, select="emad", method="projection").groups)
+    with pytest.raises(InputError, match="a column as axis"):
+        ma.EMAD(k=4, method=ma.Projection(4, axis="tax")).fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "choices"),
+    [
+        (ma.EMAD(4), {"select": ["wage"]}),
+        (ma.EMAD(4, measure="chi2"), {"measure": "vi"}),
+        (ma.EMAD(4, count=3), {"count": 2}),
+        (ma.AMA(4), {"select": "emad"}),
+    ],
+)
+def test_what_an_estimator_sets_is_not_set_otherwise_beside_it(estimator, choices):
+    frame = pd.DataFrame(MATRIX, columns=NAMES)
+    with pytest.raises(InputError, match="on the estimator already"):
+        ma.protect(frame, k=4, method=estimator, **choices)
+
+
+def test_emad_tries_choices_with_units():
+    units = np.arange(300) // 3
+    emad = ma.EMAD(k=4, width=2, choose="lowest-loss").fit(MATRIX, units=units)
+    for way, loss in emad.selection_.losses.items():
+        labels = ma.MDAV(k=4).fit_predict(np.ascontiguousarray(MATRIX[:, sorted(way)]), units=units)
+        assert loss == pytest.approx(ma.information_loss(MATRIX, labels).percent)
+
+
+def test_a_tree_of_named_columns_is_drawn_by_name_or_number():
+    frame = pd.DataFrame(MATRIX, columns=NAMES)
+    tree = ma.OrthantTree(max_block=40, k=4, columns=["wage", "tax", "age"]).fit(frame)
+    by_name, by_number = tree.plot(("tax", "age"), X=frame), tree.plot((4, 0))
+    assert (
+        (by_name.get_xlabel(), by_name.get_ylabel())
+        == (by_number.get_xlabel(), by_number.get_ylabel())
+        == ("tax", "age")
+    )
+    for wrong in (3, ("tax",), ("tax", "hours"), ("tax", 99)):
+        with pytest.raises(InputError, match="columns"):
+            tree.plot(wrong)
+
+
+def test_the_largest_numbers_have_a_tree():
+    tree = ma.OrthantTree(max_block=6, k=3).fit(np.array([[1.6e308], [-1.6e308], [1.5e308]] * 5))
+    assert sum(node.n_records for node in tree.nodes_ if node.is_leaf) == 15
+    assert all(np.isfinite(node.centroid).all() for node in tree.nodes_)
+
+
 @pytest.mark.parametrize("method", [ma.MDAV, ma.EMAD])
 def test_a_class_that_extends_an_estimator_is_asked_itself(method):
     class Halves(method):
@@ -221,6 +284,23 @@ def test_the_tree_shows_degrees_ties_and_the_cover_rule(survey):
     expected = ma.best_subset(table, size=2, k=3)
     assert losses == pytest.approx(dict(expected.losses))
     assert tuple(everything["chosen"]) == expected.best
+
+
+def test_a_recipe_that_names_columns_is_said_beside_the_tree(survey, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(BASE + "[select]\ncolumns = ['age', 'tax']\n")
+    assert json.loads(call("tree", survey, "--recipe", recipe, "--json").stdout)["named"] == ["age", "tax"]
+    printed = call("tree", survey, "--recipe", recipe).stdout
+    assert "does not follow the tree: it names age, tax" in printed
+    assert "were guessed" not in printed
+    assert "were guessed: 10 of 13" in call("tree", survey).stdout
+    assert json.loads(call("tree", survey, "--quasi", "age,tax,wage", "--rest", "drop", "--json").stdout)[
+        "columns"
+    ] == [
+        "age",
+        "wage",
+        "tax",
+    ]
 
 
 def test_a_tree_without_a_recipe_is_emads(survey):

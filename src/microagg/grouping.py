@@ -13,7 +13,7 @@ from microagg._kernels.groups import number_groups
 from microagg._kernels.records import Records, coordinates, plain_records, take
 from microagg.blocking import BLOCKINGS
 from microagg.blocking.median import median_pieces
-from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, nearest, shown_name
+from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, shown_name
 from microagg.equivalence import rows_of
 from microagg.errors import (
     InputError,
@@ -134,7 +134,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
         return Grouping(name, chosen, function)
     if isinstance(name, type) or not hasattr(name, "fit_predict"):
         raise InvalidParameter(
-            f"method is {a_type(name)}. Pass a name ({', '.join(METHODS)}) or an object with fit_predict.",
+            f"method is {a_type(name)}. Pass a name ({', '.join((*METHODS, *BY_TREE))}) or an object with fit_predict.",
             parameter="method",
         )
     parameters = dict(name.get_params()) if hasattr(name, "get_params") else {}
@@ -205,14 +205,16 @@ def _check_block_columns(table: Table, recipe: Recipe) -> None:
     """Refuse columns that blocks cannot be cut by as is asked."""
     blocks = recipe.blocks
     _refuse_others(blocks, table.names, "is not masked")
-    for column in table.named(blocks.columns or ()) if blocks.by == "univariate" else ():
-        if not column.kind.is_ordered:
-            raise InvalidParameter(
-                f"univariate blocks are intervals of a column, and {column.name!r} has no order. Name another in "
-                f"block_columns, or choose {setting('blocks', 'median')}.",
-                parameter="block_columns",
-                columns=(column.name,),
-            )
+    asked = table.named(blocks.columns) if blocks.columns else table.columns
+    if blocks.by == "univariate" and not any(column.kind.is_ordered for column in asked):
+        names = tuple(column.name for column in asked)
+        listed = ", ".join(map(shown_name, names[:10]))
+        raise InvalidParameter(
+            f"univariate blocks are intervals of a column that has an order, and there is none in {listed}. "
+            f"Name another column in block_columns, or choose {setting('blocks', 'median')}.",
+            parameter="block_columns" if blocks.columns else "blocks",
+            columns=names,
+        )
     if blocks.fusion == "limited" and recipe.roles.unit is not None:
         raise InvalidParameter(
             f"{setting('block_fusion', 'limited')} cannot be combined with a unit: blocks that hold fewer than k units "
@@ -419,7 +421,7 @@ def _refuse_others(blocks: Blocks, names: list[Any], what: str) -> None:
         if name not in names:
             raise RoleError(
                 f"block_columns names {shown_name(name)}, which {what}. Name some of the {len(names)} columns that "
-                f"form groups.{nearest(name, names)}",
+                f"form groups: {', '.join(map(shown_name, names[:10]))}{', ...' if len(names) > 10 else ''}.",
                 parameter="block_columns",
                 columns=(name,),
             )

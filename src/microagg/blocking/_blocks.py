@@ -57,7 +57,8 @@ def join_small_blocks(columns: NDArray[np.float64], labels: NDArray[np.int64], k
 
 def centroid_of(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the means of `columns` (d, n)."""
-    means: NDArray[np.float64] = exact_sums(np.ascontiguousarray(columns)) / columns.shape[1]
+    scale = 2.0**-64 if np.abs(columns).max() > 2.0**900 else 1.0  # sums of the largest numbers would be infinite
+    means: NDArray[np.float64] = exact_sums(np.ascontiguousarray(columns * scale)) / columns.shape[1] / scale
     return means
 
 

@@ -71,7 +71,8 @@ class OrthantNode(NamedTuple):
     centroid : array of shape (d,)
         The means of its records.
     block : int
-        Of a leaf, the block that its records are in when small ones have joined; -1 of a node that is cut.
+        Of a leaf, the block that its records are in when small ones have joined; -1 of a node that is cut. With limited
+        fusion a leaf can give records away: it is the block of the first of them.
     """
 
     parent: int

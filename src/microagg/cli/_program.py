@@ -192,7 +192,7 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
         Example: [bold]microagg compare survey.csv -k 3,5,10 -o map.svg[/bold]
         """
 
-    @_command(app, "select", "method", "read", words=words)
+    @_command(app, "roles", "select", "method", "read", words=words)
     def tree(
         source: Address,
         k: K = None,

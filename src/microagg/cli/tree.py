@@ -32,6 +32,10 @@ def run(
     check_picture(output, source, force)
     asked = None if recipe is None else Recipe.read(recipe)
     file = opened(terminal, source, recipe, k, by_a_tree(asked, chosen))
+    if file.inspection is not None:
+        known = len(file.source.table.column_names)
+        masked = len(file.recipe.masked(file.source.table.column_names))
+        terminal.say(f"The columns to mask were guessed: {masked} of {known}. Name them with --quasi, or in a recipe.")
     with terminal.bar("weighing columns") as tell:
         tree = column_tree(file, tell)
     names, columns = tree.names, tree.chosen.columns
@@ -43,13 +47,14 @@ def run(
     _show_choices(terminal, tree.chosen)
     if tree.chosen.rule != "cover":
         terminal.say(f"The fewest columns whose edges add up to all columns: {_listed(tree.covering.columns)}.")
-    if asked is not None and asked.select.columns and "select" not in chosen:
-        terminal.say(f"The recipe does not follow the tree: it names {_listed(asked.select.columns)}.")
+    named = asked.select.columns if asked is not None and "select" not in chosen else None
+    if named:
+        terminal.say(f"The recipe does not follow the tree: it names {_listed(named)}.")
     if output is not None:
         with terminal.wait("drawing"):
             save_picture(draw_tree(names, tree.dependence.edges, [names.index(name) for name in columns]), output)
         terminal.say(f"The tree: {shown(output)}")
-    terminal.result(tree_facts(tree))
+    terminal.result({**tree_facts(tree), "named": None if named is None else list(named)})
 
 
 def _listed(columns: Any) -> str:

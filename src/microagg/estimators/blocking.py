@@ -52,20 +52,20 @@ class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _chosen(self, columns: NDArray[np.float64], wanted: Iterable[Any] | None) -> NDArray[np.float64]:
         """Return the columns to cut by, named or numbered."""
-        if wanted is None:
-            return columns
-        names = list(getattr(self, "feature_names_in_", ()))
+        return columns if wanted is None else np.ascontiguousarray(columns[self._numbers(wanted)])
+
+    def _numbers(self, wanted: Iterable[Any]) -> list[int]:
+        """Return the numbers of columns of X that are named or numbered."""
+        names, d = list(getattr(self, "feature_names_in_", ())), self.n_features_in_
         numbers = []
         for column in check_names(wanted):
             number = names.index(column) if column in names else column
-            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < len(columns):
-                raise InvalidParameter(
-                    f"columns names one that X does not have. Choose among its {len(columns)} columns."
-                )
+            if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < d:
+                raise InvalidParameter(f"columns names one that X does not have. Choose among its {d} columns.")
             numbers.append(int(number))
         if not numbers:
             raise InvalidParameter("columns is empty. Name at least one, or leave it out for all.")
-        return np.ascontiguousarray(columns[numbers])
+        return numbers
 
 
 class OrthantTree(_Blocks):
@@ -145,6 +145,8 @@ class OrthantTree(_Blocks):
     def plot(self, columns: tuple[Any, Any] | None = None, *, X: Any = None, ax: Any = None) -> Any:
         """Draw the leaves by two columns: boxes, small ones filled, lines between those that were fused.
 
+        If the tree cuts more than two columns, boxes that differ in the others lie on each other.
+
         Parameters
         ----------
         columns : two names or numbers, optional
@@ -166,18 +168,19 @@ class OrthantTree(_Blocks):
         '22 leaves of at most 50 records, 7 of them of fewer than k = 10'
         """
         check_is_fitted(self)
-        cut = list(range(self.n_features_in_)) if self.columns is None else check_names(self.columns)
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        cut = [names[column] if column not in names else column for column in cut]
-        shown = tuple(cut[:2]) if columns is None else columns
-        if len(shown) != 2 or not set(shown) <= set(cut):
+        cut = list(range(self.n_features_in_)) if self.columns is None else self._numbers(self.columns)
+        two = cut[:2] if columns is None else self._numbers(columns if isinstance(columns, Iterable) else [columns])
+        if len(two) != 2 or not set(two) <= set(cut):
             raise InvalidParameter(
-                f"columns must be two of the {len(cut)} that the tree cuts, to be drawn.", parameter="columns"
+                f"columns names {len(two)} column(s), and two of the {len(cut)} that the tree cuts can be drawn. Name "
+                "two of them.",
+                parameter="columns",
             )
-        points = None if X is None else as_matrix(self, X, reset=False)[:, [names.index(name) for name in shown]]
+        points = None if X is None else as_matrix(self, X, reset=False)[:, two]
         max_block = self.max_block if self.max_leaf is None else self.max_leaf
-        places = [cut.index(name) for name in shown]
-        return draw_leaves(self.nodes_, places, [str(name) for name in shown], max_block, self.k, points, ax)
+        names = [str(getattr(self, "feature_names_in_", range(self.n_features_in_))[number]) for number in two]
+        places = [cut.index(number) for number in two]
+        return draw_leaves(self.nodes_, places, names, max_block, self.k, points, ax)
 
 
 class MedianTree(_Blocks):

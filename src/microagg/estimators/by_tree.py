@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,15 +59,19 @@ class _ByTree(Partitioner):
         tree = dependence(Table.of_numbers(names, columns), self.measure, self.width, self.bins)
         found = select_columns(names, tree, self._rule, self._count)
         if (self.choose == "lowest-loss" or self._rule == "every") and found.n_alternatives > 1:
-            found = self._with_least_loss(found, names, columns)
+            found = self._with_least_loss(found, names, columns, units)
         self.selection_ = found
         chosen = sorted(names.index(name) for name in found.columns)
         return super()._labels(np.ascontiguousarray(matrix[:, chosen]), units)
 
-    def _with_least_loss(self, found: Selection, names: list[Any], columns: NDArray[np.float64]) -> Selection:
+    def _with_least_loss(
+        self, found: Selection, names: list[Any], columns: NDArray[np.float64], units: Units | None
+    ) -> Selection:
         """Form groups on each choice that ties, and return the one with the least loss over all columns of X."""
         name, options = self.as_named_method()
         _, partition = method_named(name).bound(options)
+        if method_named(name).takes_units:
+            partition = partial(partition, units=units)
         values, k = safe_to_square(columns), check_k(self.k)
 
         def losses(ways: Any) -> list[float]:
@@ -177,7 +182,13 @@ class EMAD(_ByTree):
                     f"k={self.k} was asked for, but the method is set to k={self.method.k}. Use the same k in both.",
                     parameter="method",
                 )
-            return self.method.as_named_method()
+            name, options = self.method.as_named_method()
+            if options.get("axis", "pca") not in ("pca", "zscores"):
+                raise InvalidParameter(
+                    "a column as axis may not be among those that are chosen. Pass 'pca' or 'zscores'.",
+                    parameter="method",
+                )
+            return name, options
         name = method_named(self.method).name if isinstance(self.method, str) else ""
         if not name or groups_each_column(name):
             shown = repr(name) if name else "that"
@@ -186,7 +197,8 @@ class EMAD(_ByTree):
                 "estimators.",
                 parameter="method",
             )
-        return name, {"search": self.search} if "search" in method_named(name).options else {}
+        defaults = method_named(name).defaults
+        return name, {**defaults, "search": self.search} if "search" in defaults else dict(defaults)
 
 
 class AMA(_ByTree):

@@ -120,7 +120,7 @@ def choose_columns(
     if rule in COUNTED:
         size = emad.places(count, degrees.size)
     elif count is not None:
-        raise InvalidParameter("count goes with rule='degree'. Leave it out.", parameter="count")
+        raise InvalidParameter("count goes with rule='degree' and rule='every'. Leave it out.", parameter="count")
     else:
         size = ama.key_attributes(degrees, silent)
     ranked = np.zeros(degrees.size, dtype=np.int64) if rule == "every" else np.where(silent, -1, degrees)
@@ -137,7 +137,7 @@ def with_least_loss(found: Selection, losses: Callable[[Sequence[tuple[Any, ...]
     if found.n_alternatives > len(found.alternatives):
         raise InvalidParameter(
             f"{found.n_alternatives} choices of columns are too many to try (limit {MOST_ALTERNATIVES}). Choose "
-            "another count, measure or rule, or the first.",
+            "another count, measure or rule.",
             parameter="choose",
         )
     tried = dict(zip(found.alternatives, losses(found.alternatives), strict=True))

@@ -315,7 +315,8 @@ class Select(Part):
         rule = self.rule or BY_TREE[self.by].rule if by_tree else None
         for name in ("count", "measure", "width", "bins", "rule", "choose"):
             if getattr(self, name) is not None and not (rule in COUNTED if name == "count" else by_tree):
-                way = "by their number (emad)" if name == "count" else "by a dependence tree (emad or ama)"
+                by_number = "by their number (emad, rule degree or every)"
+                way = by_number if name == "count" else "by a dependence tree (emad or ama)"
                 raise InvalidParameter(
                     f"{name} works only with columns chosen {way}. Leave it out, or choose columns in that way.",
                     parameter=name,
@@ -345,7 +346,7 @@ class Blocks(Part):
     columns: tuple[Any, ...] | None = choose(
         None,
         NAMES,
-        "the masked columns by which blocks are cut; by default all, with univariate the first",
+        "the masked columns by which blocks are cut; by default all, with univariate the first that has an order",
         keyword="block_columns",
     )
     intervals: str | None = choose(

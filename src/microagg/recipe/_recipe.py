@@ -141,7 +141,13 @@ class Recipe:
         Recipe
         """
         if is_ours(keywords.get("method")) and hasattr(keywords["method"], "as_choices"):  # it chooses columns
-            keywords = {**keywords, **keywords["method"].as_choices(keywords.get("k", self.k))}
+            set_there = keywords["method"].as_choices(keywords.get("k", self.k))
+            for key in set_there.keys() & keywords.keys() - {"method"}:
+                if keywords[key] != set_there[key]:
+                    raise InvalidParameter(
+                        f"{key} is set on the estimator already, and differs here. Set it in one place.", parameter=key
+                    )
+            keywords = {**keywords, **set_there}
         known = choices()
         parts = {name for name, _ in PARTS.values()}
         whole: dict[str, Any] = {

@@ -79,12 +79,13 @@ def _settings(options: Mapping[str, Any]) -> str:
 def _blocks(blocks: Blocks | None) -> Fact:
     if blocks is None:
         return Fact("blocks", "none", "The file, or each stratum, was grouped as a whole.")
-    most = "" if blocks.max_block is None else f" of at most {count(blocks.max_block)} records"
+    most = "" if blocks.max_block is None else f", cut at {count(blocks.max_block)} records"
     return Fact(
         "blocks",
         f"{count(blocks.count)} by {blocks.by}{most}",
         "Each block is grouped separately. This saves time in a large file: time grows with the number of records, and "
-        "not with its square. It costs some information.",
+        "not with its square. It costs some information. A block that is too small for k joins another, which can then "
+        "have more records.",
     )
 
 

@@ -139,8 +139,9 @@ def select_variables(
         Fitted.
     count : int
         How many columns to take by `rule="degree"` (EMAD); 3 by default.
-    rule : {"degree", "cover"}
-        Those of highest degree; or the fewest of them whose degrees add up to the number of columns (AMA).
+    rule : {"degree", "cover", "every"}
+        Those of highest degree; the fewest of them whose degrees add up to the number of columns (AMA); or, of every
+        set of `count` columns, the one with the least information loss, as with "lowest-loss".
     choose : {"first", "lowest-loss"}
         Among choices that tie: the one of the first columns, or the one with the least information loss
         when groups of `k` are formed on it by `method` (and its options) and judged on all columns of `X`.
@@ -173,14 +174,15 @@ def select_variables(
     if not hasattr(tree, "dependence_"):
         raise InvalidParameter(f"tree is {a_type(tree)} that holds no tree. Pass a fitted DependenceTree.")
     found = select_columns(tree.column_names(), tree.dependence_, rule, count)
-    if choose == "first":
+    if choose == "first" and rule != "every":
         if X is not None or k is not None or options or method != "mdav" or n_jobs is not None or progress is not None:
             raise InvalidParameter(
                 "X, k, method, n_jobs and progress work only with choose='lowest-loss'. Leave them out."
             )
         return found
     if X is None or k is None:
-        raise InvalidParameter("choose='lowest-loss' needs the data and k. Pass X and k.")
+        asked = "rule='every'" if rule == "every" else "choose='lowest-loss'"
+        raise InvalidParameter(f"{asked} needs the data and k. Pass X and k.")
     names, columns = frames.read_numbers(X)
     if names != tree.column_names():
         raise InvalidData("X has other columns than the tree. Pass the data that the tree was fitted on.")
