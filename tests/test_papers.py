@@ -118,7 +118,7 @@ def test_what_does_not_go_together_is_refused_before_any_work(choices, words):
 
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
-SECTION = README[README.index("## The five papers") : README.index("## In the terminal")]
+SECTION = README[README.index("## The five papers") :].split("\n## ")[0]
 CALLS = sorted(set(re.findall(r"`(ma\.[^`]*)`", SECTION)))
 COMMANDS = sorted(set(re.findall(r"`microagg ([^`]*)`", SECTION)))
 
