@@ -74,7 +74,7 @@ def tab_to(page, wanted, *, back=False):
 def compare_two(page, app):
     """Compare one method at two levels of k."""
     page.goto(f"{app.origin}/compare")
-    for name in ("cbfs", "vmdav", "iamat"):
+    for name in ("cbfs", "vmdav", "iamat", "emad", "ama"):
         page.get_by_label(name, exact=True).uncheck()
     page.get_by_label("Levels of k", exact=True).fill("3, 5")
     page.locator("#go").click()

@@ -23,8 +23,8 @@ def app(tmp_path_factory):
 def compare(page, app):
     """Compare two methods at two levels of k, without a script of the test."""
     page.goto(f"{app.origin}/compare")
-    for name, wanted in (("mdav", True), ("cbfs", False), ("vmdav", False), ("iamat", True)):
-        page.get_by_label(name, exact=True).set_checked(wanted)
+    for name in ("mdav", "cbfs", "vmdav", "iamat", "emad", "ama"):
+        page.get_by_label(name, exact=True).set_checked(name in ("mdav", "iamat"))
     page.get_by_label("Levels of k", exact=True).fill("3, 5")
     page.locator("#go").click()
     contains(page.locator("#run"), "All 4 releases are there.")

@@ -86,7 +86,7 @@ def try_and_compare(page):
         press(page, "try-it")
     see_long(page.locator("#verdict:not(.waiting)"))
     step(page, "Compare")
-    for name in ("cbfs", "vmdav", "iamat"):
+    for name in ("cbfs", "vmdav", "iamat", "emad", "ama"):
         tab_to(page, page.get_by_label(name, exact=True).get_attribute("id"))
         page.keyboard.press("Space")
     tab_to(page, "compare.ks")

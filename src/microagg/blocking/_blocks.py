@@ -1,5 +1,6 @@
 """What the ways of cutting share: numbering blocks, and joining those that are too small."""
 
+import heapq
 from typing import Any
 
 import numpy as np
@@ -73,27 +74,32 @@ def join_within_limit(columns: NDArray[np.float64], labels: NDArray[np.int64], k
     members = rows_of(labels)
     sizes = np.array([rows.size for rows in members])
     centroids = np.stack([centroid_of(columns[:, rows]) for rows in members], axis=1)
-    while True:
-        filled = np.flatnonzero(sizes)
-        small = filled[sizes[filled] < k]
-        if small.size == 0 or filled.size == 1:
-            break
-        one, others = int(small[0]), filled[filled != small[0]]
-        with_room = others[sizes[others] + sizes[one] <= most]
-        near = with_room if with_room.size else others
-        other = int(near[np.argmin(squared_gaps(centroids[:, near], centroids[:, one]))])
-        lacking = k - members[one].size
-        if with_room.size:
+    small = np.flatnonzero(sizes < k).tolist()  # in order, so that it is a heap
+    while small:
+        one = heapq.heappop(small)
+        others = sizes > 0
+        others[one] = False
+        if not 0 < sizes[one] < k or not others.any():
+            continue
+        with_room = others & (sizes + sizes[one] <= most)
+        near = with_room if with_room.any() else others
+        gaps = squared_gaps(centroids, centroids[:, one])
+        other = int(np.argmin(np.where(near, gaps, np.inf)))
+        other = other if near[other] else int(np.flatnonzero(near)[0])  # where all are beyond all numbers
+        if near is with_room:
             first, last = min(one, other), max(one, other)
             members[first], members[last] = np.sort(np.concatenate([members[one], members[other]])), members[last][:0]
         else:
             order = np.argsort(squared_gaps(columns[:, members[other]], centroids[:, one]), kind="stable")
+            lacking = k - members[one].size
             members[one] = np.sort(np.concatenate([members[one], members[other][order[:lacking]]]))
             members[other] = np.sort(members[other][order[lacking:]])
         for changed in (one, other):
             sizes[changed] = members[changed].size
             if sizes[changed]:
                 centroids[:, changed] = centroid_of(columns[:, members[changed]])
+            if 0 < sizes[changed] < k:
+                heapq.heappush(small, changed)
     joined = np.empty_like(labels)
     for number, rows in enumerate(members):
         joined[rows] = number
