@@ -37,7 +37,7 @@ MOST_ROWS = 20
 """So many rows of a masked file can be looked at."""
 
 _MOST_LETTERS = 120_000  # of a section with its picture
-_MOST_FOR_TREE = 200_000  # records, up to which a dependence tree that nobody asked for takes a moment
+_MOST_FOR_TREE = 500_000_000  # records times pairs of columns, up to which a tree that nobody asked for takes a moment
 
 
 @frozen()
@@ -120,7 +120,7 @@ def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
 def _unused_tree(release: Release[Any]) -> Tree | None:
     """Return the dependence tree of a file that was grouped on all its columns, as EMAD would take it."""
     table = release._both()[0]
-    if release.selection is not None or len(table) < 2 or table.n_records > _MOST_FOR_TREE:
+    if release.selection is not None or len(table) < 2 or table.n_records * len(table) ** 2 > _MOST_FOR_TREE:
         return None
     return tree_by(select_columns(table.names, dependence(table)), used=False)
 
