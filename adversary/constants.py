@@ -18,8 +18,8 @@ from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 import microagg as ma
-from microagg.equivalence import codes_of, first_of_each
-from microagg.io.frames import category_codes
+from microagg.algorithms.equivalence import codes_of, first_of_each
+from microagg.columns.frames import category_codes
 from microagg.study.matching import nearest
 
 Values = NDArray[np.float64]

@@ -21,7 +21,7 @@ import pyarrow as pa
 import microagg as ma
 from adversary.values import Random, chance, one_of
 from microagg.errors import InputError, InvalidParameter, RoleError
-from microagg.evaluate.analyses.terms import Condition, Term, formula_of
+from microagg.measures.analyses.terms import Condition, Term, formula_of
 
 PATIENCE = 1.0  # seconds of a processor, for one text
 SENTINEL = "ran"

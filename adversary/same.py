@@ -283,7 +283,7 @@ def engines(counts: Counts, table: pa.Table, folder: Path, names: list[str], als
 
 def once_more(counts: Counts, table: pa.Table, folder: Path, names: list[str]) -> None:
     """Do a run again by what it left: its recipe, the script of the shell, the program."""
-    from microagg.desk import again
+    from microagg.jobs import again
 
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "source.parquet"

@@ -179,7 +179,7 @@ class Jobs:
             session.worker.end()
 
     def _do_cancelled(self, place: Path) -> None:
-        from microagg.desk import masking, open_file
+        from microagg.jobs import masking, open_file
 
         class Stopped(Exception):
             """What a person does."""

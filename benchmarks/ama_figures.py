@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from microagg import DependenceTree, information_loss, select_variables
-from microagg.moments import standard_scores
-from microagg.partition.mdav import mdav
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.scores import standard_scores
 
 mpl.rcParams["svg.hashsalt"] = "microagg"  # the same figure gives the same file
 

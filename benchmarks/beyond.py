@@ -69,7 +69,8 @@ def make(path: Path, n: int) -> None:
 def child(engine: str, source: str, target: str, k: str, choices: str) -> None:
     """Mask a file in this process; print the seconds of each part and the memory."""
     import microagg as ma
-    from microagg.beyond import _local, _stages
+    from microagg.mask.engines import disk as _local
+    from microagg.mask.engines import stages as _stages
 
     seconds: dict[str, float] = defaultdict(float)
 

@@ -2,7 +2,7 @@
 
 A room is a package of the root, or a module there. `protect` on a survey, and `microagg mask` on the same file, are run
 once to warm up, and once under a profile. The table ROOMS says in which room a module is to be, so that versions are
-compared by the same rooms; a module that it does not name is in the room of its package.
+compared by the same rooms, and has former names too; a module that it does not name is in the room of its package.
 """
 
 import argparse
@@ -28,6 +28,7 @@ ROOMS = {
     "moment_matching": "mask", "relation_keeping": "mask", "digits": "mask", "pipeline": "mask", "beyond": "mask",
     "guessing": "guess", "desk": "jobs", "parallel": "work", "progress": "work", "ownership": "work",
     "readonly": "work", "frozen": "work", "checks": "work", "errors": "work", "_pandas": "work", "plots": "pictures",
+    "base": "work", "file_release": "mask", "file_sample": "mask", "mask.facts": "judge",
 }  # fmt: skip
 """Modules, and the rooms that they are to be in."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from microagg import DependenceTree, datasets, select_variables
-from microagg.partition import dependence
+from microagg.algorithms import dependence
 
 mpl.rcParams["svg.hashsalt"] = "microagg"  # the same figure gives the same file
 

@@ -28,16 +28,16 @@ from types import ModuleType
 from typing import Any
 
 PARTS = {
-    "microagg.desk.opening": {"read_file": "read", "open_source": "inspect"},
-    "microagg.prepare.embedding": {"embed": "embed"},
-    "microagg.forming": {"groups_of_rows": "group", "groups_of_units": "group", "form_whole_groups": "group"},
+    "microagg.jobs.opening": {"read_file": "read", "open_source": "inspect"},
+    "microagg.columns.embedding": {"embed": "embed"},
+    "microagg.mask.forming": {"groups_of_rows": "group", "groups_of_units": "group", "form_whole_groups": "group"},
     "microagg.pipeline": {"protect": "release"},
-    "microagg.evaluate.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
-    "microagg.evaluate.utility": {"measure_loss": "loss"},
-    "microagg.judgement.bound": {"bound_of": "bound"},
-    "microagg.evaluate.risk": {"measure_risk": "risk"},
-    "microagg.judgement.results": {"results_of": "findings"},
-    "microagg.desk.writing": {"report_model": "report", "write_report": "report", "write": "write"},
+    "microagg.measures.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
+    "microagg.measures.utility": {"measure_loss": "loss"},
+    "microagg.judge.bound": {"bound_of": "bound"},
+    "microagg.measures.risk": {"measure_risk": "risk"},
+    "microagg.judge.results": {"results_of": "findings"},
+    "microagg.jobs.writing": {"report_model": "report", "write_report": "report", "write": "write"},
 }
 """The part of the job that each function belongs to, by its module."""
 

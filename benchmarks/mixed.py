@@ -18,11 +18,11 @@ import pandas as pd
 from scipy.stats import norm
 
 from microagg import protect
-from microagg._kernels.records import Records, coordinates
-from microagg.grouping import cut_into_pieces, form_groups
-from microagg.partition import METHODS
-from microagg.partition.refine import _error, refine
-from microagg.prepare.embedding import Points
+from microagg.algorithms.kernels.records import Records, coordinates
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import _error, refine
+from microagg.columns.embedding import Points
+from microagg.mask.grouping import cut_into_pieces, form_groups
 from microagg.recipe import Blocks
 
 SEARCHED = ("mdav", "cbfs", "vmdav", "iamat")

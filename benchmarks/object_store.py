@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import microagg as ma
-from microagg.io.stores import place_at
+from microagg.files.stores import place_at
 from tests.beyond.machines import machines
 
 CHUNK = 500_000

@@ -22,9 +22,9 @@ import numba
 import numpy as np
 
 from microagg import __version__, datasets
-from microagg._kernels.records import plain_records
-from microagg.moments import standard_scores
-from microagg.partition import METHODS, choose_search, settled_search
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.methods import METHODS, choose_search, settled_search
+from microagg.algorithms.scores import standard_scores
 
 
 @dataclass(frozen=True)

@@ -21,14 +21,14 @@ import numpy as np
 import pyarrow as pa
 
 import microagg as ma
-from microagg._kernels.records import plain_records, take
-from microagg.blocking.median import median_pieces
-from microagg.moments import standard_scores
-from microagg.partition import METHODS
-from microagg.partition.refine import check_effort
-from microagg.partition.tight_bound import tight_bound
+from microagg.algorithms.kernels.records import plain_records, take
+from microagg.algorithms.median_tree import median_pieces
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import check_effort
+from microagg.algorithms.scores import standard_scores
+from microagg.algorithms.tight_bound import tight_bound
+from microagg.mask.refining import Refined, refine_groups
 from microagg.recipe import Refine
-from microagg.refining import Refined, refine_groups
 
 BEST_KNOWN = {
     "tarragona": {3: 14.4686, 4: 17.1098, 5: 20.1704, 6: 23.4928, 10: 30.1211},

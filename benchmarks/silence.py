@@ -90,7 +90,7 @@ class Clock:
 
 def _inmost(stack: Any) -> str:
     """Name the inmost functions of microagg in a stack."""
-    own = [one for one in stack if "/microagg/" in one.filename and not one.filename.endswith("progress.py")]
+    own = [one for one in stack if "/microagg/" in one.filename and not one.filename.endswith("work.py")]
     return " > ".join(f"{one.filename.rsplit('/microagg/')[-1]}:{one.lineno} {one.name}" for one in own[-3:])
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from microagg.partition import METHODS
-from microagg.partition.refine import refine
-from microagg.units import Units
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import refine
+from microagg.algorithms.units import Units
 
 PER_UNIT = 5
 CASES = [

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
+from microagg.columns.steps import Steps
 from microagg.errors import InvalidParameter
-from microagg.rounding import Steps
 from tests.cli import complaint
 
 ROLES = {"quasi": ["age", "wage"], "weight": "w"}
@@ -107,7 +107,7 @@ def test_a_step_far_below_that_of_the_column_counts_as_no_rounding(tmp_path):
 @pytest.mark.parametrize("engine", ["disk", "dask"])
 def test_files_beyond_memory_refuse_them_before_any_group_is_formed(tmp_path, monkeypatch, engine, whole):
     if engine == "dask" and whole:  # refused before the cluster starts, as on disk
-        monkeypatch.setattr("microagg.beyond._cluster.run", None)
+        monkeypatch.setattr("microagg.mask.engines.cluster.run", None)
     pq.write_table(pa.table(frame_of(whole=whole)), tmp_path / "in.parquet")
     with pytest.raises(InvalidParameter, match="weighted means with too many digits: 'age'"):
         ma.protect_file(
@@ -117,7 +117,7 @@ def test_files_beyond_memory_refuse_them_before_any_group_is_formed(tmp_path, mo
 
 
 def test_the_command_line_refuses_them_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("microagg.desk.masking.protect", None)  # which would fail
+    monkeypatch.setattr("microagg.jobs.masking.protect", None)  # which would fail
     frame_of().to_csv(tmp_path / "in.csv", index=False)
     words = ["mask", tmp_path / "in.csv", "-y", "-o", tmp_path / "out", "--quasi", "age,wage", "--weight", "w"]
     text = complaint(*words, "--rounding", "none")

@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from microagg.diversity import Confidential, Demand, Limits, check_possible, max_groups
+from microagg.algorithms.diversity.demand import Confidential, Demand, Limits, check_possible, max_groups
 from microagg.errors import InvalidParameter
-from microagg.evaluate.anonymity import measure_anonymity
+from microagg.measures.anonymity import measure_anonymity
 from tests.lengths import given_few
 from tests.reference import diversity as oracle
 

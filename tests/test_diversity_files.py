@@ -11,7 +11,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidParameter, PromiseBroken, RoleError
-from microagg.io import sources
+from microagg.files import sources
 from tests.reference import diversity as oracle
 
 CHOICES = {"k": 4, "quasi": ["age", "wage"], "rest": "drop"}
@@ -187,7 +187,7 @@ def test_what_is_refused_is_told_with_value_limit_and_remedy(monkeypatch, demand
     def never(*_, **__):
         raise AssertionError("groups were formed")
 
-    monkeypatch.setattr("microagg.row_groups.form_groups", never)
+    monkeypatch.setattr("microagg.mask.row_groups.form_groups", never)
     choices = {**CHOICES, "k": 2, "confidential": ["diagnosis"], **demand}
     with pytest.raises(kind, match=message) as caught:
         ma.protect(made(), **choices)

@@ -7,20 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg._kernels.records import plain_records
-from microagg.aggregate import represent
-from microagg.diversity import Confidential, Demand, check_possible, max_groups
+from microagg.algorithms.diversity.closeness import closeness, size_for_closeness
+from microagg.algorithms.diversity.demand import Confidential, Demand, check_possible, max_groups
+from microagg.algorithms.diversity.ways import fitting, form_diverse
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.refine import refine, squared_error
+from microagg.columns import frames
+from microagg.columns.coding import open_table
+from microagg.columns.embedding import embed
+from microagg.columns.kinds import Rule
 from microagg.errors import InvalidParameter
-from microagg.evaluate.anonymity import measure_anonymity
-from microagg.evaluate.loss import loss_of_release
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.kinds import Rule
-from microagg.partition.closeness import closeness, size_for_closeness
-from microagg.partition.diverse import fitting, form_diverse
-from microagg.partition.mdav import mdav
-from microagg.partition.refine import refine, squared_error
-from microagg.prepare.embedding import embed
+from microagg.mask.representatives import represent
+from microagg.measures.anonymity import measure_anonymity
+from microagg.measures.loss import loss_of_release
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of
 

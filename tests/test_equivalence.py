@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import microagg.equivalence as module
-from microagg.equivalence import classes_of, codes_of, distinct_of, first_of_each, split_classes, without_gaps
+import microagg.algorithms.equivalence as module
+from microagg.algorithms.equivalence import (
+    classes_of,
+    codes_of,
+    distinct_of,
+    first_of_each,
+    split_classes,
+    without_gaps,
+)
 
 records = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=40)
 

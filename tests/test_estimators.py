@@ -6,14 +6,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import microagg as ma
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.maximum_distance import maximum_distance
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.units import Units, held_by
+from microagg.algorithms.univariate import projection, univariate
+from microagg.algorithms.vmdav import vmdav
 from microagg.errors import InputError
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.maximum_distance import maximum_distance
-from microagg.partition.mdav import mdav
-from microagg.partition.univariate import projection, univariate
-from microagg.partition.vmdav import vmdav
-from microagg.units import Units, held_by
 
 ESTIMATORS = [
     (ma.MDAV(), mdav, {}),

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, asdict, dataclass, field, replace
 
 import pytest
 
-from microagg.frozen import frozen
+from microagg.base.frozen import frozen
 
 
 @dataclass(frozen=True)

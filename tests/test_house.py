@@ -36,17 +36,19 @@ def test_the_import_contract_holds_on_a_copy(copy):
 
 
 REACHES = [
-    ("partition/mdav.py", "microagg.evaluate.loss"),
-    ("evaluate/loss.py", "microagg.grouping"),
-    ("prepare/embedding.py", "microagg.io.frames"),
-    ("_kernels/brute.py", "microagg.checks"),
-    ("partition/cbfs.py", "microagg.pipeline"),
-    ("partition/cbfs.py", "microagg.recipe"),
+    ("algorithms/mdav.py", "microagg.measures.loss"),
+    ("measures/loss.py", "microagg.mask.grouping"),
+    ("columns/embedding.py", "microagg.files.sources"),
+    ("algorithms/kernels/brute.py", "microagg.columns.table"),
+    ("algorithms/cbfs.py", "microagg.pipeline"),
+    ("algorithms/cbfs.py", "microagg.recipe"),
+    ("recipe/_parts.py", "microagg.mask.representatives"),
     ("recipe/_parts.py", "microagg.pipeline"),
-    ("report/html.py", "microagg.desk"),
-    ("study/comparison.py", "microagg.desk"),
-    ("desk/masking.py", "microagg.cli"),
-    ("desk/masking.py", "microagg.app"),
+    ("mask/forming.py", "microagg.judge"),
+    ("report/html.py", "microagg.jobs"),
+    ("study/comparison.py", "microagg.jobs"),
+    ("jobs/masking.py", "microagg.cli"),
+    ("jobs/masking.py", "microagg.app"),
     ("app/session.py", "microagg.cli"),
     ("pipeline.py", "microagg.estimators"),
     ("pipeline.py", "sklearn"),
@@ -115,7 +117,7 @@ def test_nothing_compiles_at_import(tmp_path):
 
 CALL = """
 import numpy as np
-from microagg._kernels.groups import place_leftovers_together
+from microagg.algorithms.kernels.groups import place_leftovers_together
 labels = np.array([0, 1, -1])
 place_leftovers_together(np.array([[5.0, 1.0, 1.0]]), np.empty(0), np.array([1]), np.array([1.0]), labels)
 print(labels[2])
@@ -126,7 +128,7 @@ print(labels[2])
 def test_the_first_call_says_that_it_compiles(tmp_path):
     """Whichever kernel is the first: those that only prepare a file compile too."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": "", "PYTHONPATH": str(ROOT / "src")}
-    code = f"{CALL}\nfrom microagg._kernels.groups import number_groups\nnumber_groups(np.array([1, 0]))"
+    code = f"{CALL}\nfrom microagg.algorithms.kernels.groups import number_groups\nnumber_groups(np.array([1, 0]))"
     for announced in (1, 0):
         command = [sys.executable, "-c", code]
         result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
@@ -143,7 +145,7 @@ def test_no_writable_cache_is_no_error(tmp_path):
 def test_a_changed_kernel_file_invalidates_what_calls_it(copy, tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(copy / "src")}
     assert run(CALL, **environment).strip() == "1"
-    called = copy / "src" / "microagg" / "_kernels" / "records.py"
+    called = copy / "src" / "microagg" / "algorithms" / "kernels" / "records.py"
     source = called.read_text()
     assert "vector[j] += entries[j, i]" in source
     called.write_text(source.replace("vector[j] += entries[j, i]", "vector[j] += 0.0"))

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import csv
 
 import microagg as ma
-from microagg.judgement import judge
+from microagg.judge import judge
 from microagg.report.text import FIXED, points
 from tests.cli import call
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.moment_matching import _least_change, mean_and_covariance
+from microagg.mask.moments import _least_change, mean_and_covariance
 from tests.lengths import given_few
 from tests.reference import moments as reference
 

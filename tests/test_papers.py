@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import microagg as ma
+from microagg.algorithms.scores import standard_scores
 from microagg.errors import InputError
-from microagg.moments import standard_scores
 from microagg.recipe import Recipe
 from tests.cli import call
 

@@ -16,11 +16,11 @@ from sklearn.preprocessing import StandardScaler
 
 import microagg as ma
 from microagg import pipeline
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.scores import standard_scores
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
-from microagg.moments import standard_scores
-from microagg.partition import METHODS
-from microagg.partition.mdav import mdav
-from microagg.rounding import round_means
+from microagg.mask.rounding import round_means
 from tests.lengths import given_few
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

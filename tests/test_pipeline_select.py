@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.scores import standard_scores
 from microagg.errors import InputError
-from microagg.moments import standard_scores
-from microagg.partition.mdav import mdav
 from microagg.recipe import Select
 
 NAMES = ["age", "education", "hours", "wage", "income", "tax", "contributions"]

@@ -10,10 +10,10 @@ from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
 import microagg as ma
+from microagg.algorithms.methods import METHODS, Method
+from microagg.algorithms.scores import standard_scores
 from microagg.cli._program import make_program
 from microagg.errors import InvalidParameter
-from microagg.moments import standard_scores
-from microagg.partition import METHODS, Method
 from microagg.recipe import Recipe, choices, options_of
 
 TABLE = ma.datasets.survey(200, seed=0).select(["age", "income", "tax"])

@@ -9,13 +9,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg.evaluate.anonymity import fewest_sharing
-from microagg.evaluate.intervals import deviation_intervals, rank_intervals
-from microagg.io import frames
-from microagg.judgement import judge
-from microagg.parallel import in_parallel
-from microagg.partition import _annealing as refining
-from microagg.progress import Told, part, stage
+from microagg.algorithms import _annealing as refining
+from microagg.columns import frames
+from microagg.judge import judge
+from microagg.measures.anonymity import fewest_sharing
+from microagg.measures.intervals import deviation_intervals, rank_intervals
+from microagg.work import Told, in_parallel, part, stage
 
 
 class Enough(Exception):

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.prepare.embedding import embed
-from microagg.prepare.patterns import find_patterns
+from microagg.columns import frames
+from microagg.columns.coding import open_table
+from microagg.columns.embedding import embed
+from microagg.columns.patterns import find_patterns
 from microagg.recipe.wishes import asked_of
 from tests.lengths import first_few
 from tests.reference import mixed

@@ -3,14 +3,14 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg._kernels.records import plain_records, take
-from microagg.blocking.median import median_blocks
-from microagg.equivalence import rows_of
-from microagg.partition import METHODS
-from microagg.partition.refine import refine, squared_error
+from microagg.algorithms.equivalence import rows_of
+from microagg.algorithms.kernels.records import plain_records, take
+from microagg.algorithms.median_tree import median_blocks
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import refine, squared_error
+from microagg.algorithms.units import Units, held_by
+from microagg.mask.refining import Refined, refine_groups
 from microagg.recipe import Refine
-from microagg.refining import Refined, refine_groups
-from microagg.units import Units, held_by
 from tests.lengths import first_few
 from tests.reference.districts import districts
 
@@ -20,7 +20,7 @@ HOW = Refine(effort="fast", seed=2)
 @pytest.fixture(autouse=True)
 def small_districts(monkeypatch):
     """Let districts be as small as blocks."""
-    monkeypatch.setattr("microagg.blocking.districts.DISTRICT", 1)
+    monkeypatch.setattr("microagg.algorithms.districts.DISTRICT", 1)
 
 
 def made(n, d, max_block, k, pieces=None, units=None):

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.evaluate.analyses.definition import AnalysisKind, one_figure
-from microagg.evaluate.analyses.kinds import ANALYSES
-from microagg.evaluate.analyses.terms import Term
+from microagg.measures.analyses.definition import AnalysisKind, one_figure
+from microagg.measures.analyses.kinds import ANALYSES
+from microagg.measures.analyses.terms import Term
 
 ADULTS = 300
 

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from microagg.kinds import Cells, Number, Semi
-from microagg.rounding import common_power_of_ten, round_means, to_power_of_ten
-from microagg.table import Coded, Table
+from microagg.columns.kinds import Cells, Number, Semi
+from microagg.columns.steps import common_power_of_ten, to_power_of_ten
+from microagg.columns.table import Coded, Table
+from microagg.mask.rounding import round_means
 from tests.reference import mixed
 
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import microagg as ma
-from microagg.partition import METHODS
+from microagg.algorithms.methods import METHODS
 from microagg.recipe import PARTS, choices_of
 
 for name in ("sphinx", "myst_parser", "pydata_sphinx_theme"):

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.desk.origins import read_origin
-from microagg.desk.tables import rows_written
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.jobs.origins import read_origin
+from microagg.jobs.tables import rows_written
 from tests.cli import call
 
 pyreadstat = pytest.importorskip("pyreadstat")

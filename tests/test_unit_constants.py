@@ -12,11 +12,11 @@ from scipy import sparse
 
 import microagg as ma
 from adversary.constants import attack, panel
+from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
-from microagg.evaluate.constants import Seen, measure_constants
-from microagg.evaluate.joint import TooManyUnknowns, solved_unknowns
-from microagg.release_facts import WholeFile
-from microagg.table import Table
+from microagg.mask.facts import WholeFile
+from microagg.measures.constants import Seen, measure_constants
+from microagg.measures.joint import TooManyUnknowns, solved_unknowns
 from tests.cli import call
 from tests.lengths import given_few
 from tests.reference.unit_constants import once, solvable
@@ -219,7 +219,7 @@ def test_weighted_means_are_equations_of_weights():
 
 
 def test_too_many_units_are_not_solved(monkeypatch):
-    monkeypatch.setattr("microagg.evaluate.constants._MOST", 10)
+    monkeypatch.setattr("microagg.measures.constants._MOST", 10)
     release = ma.protect(PANEL, k=3, unit_constant="row", **ROLES)
     assert release.risk.constants.solved is None
     assert "unit constants" not in {one.name for one in release.risk.measures}

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.desk.assessing import assess
-from microagg.desk.pairing import read_pair
 from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
+from microagg.jobs.assessing import assess
+from microagg.jobs.pairing import read_pair
 from tests.lengths import first_few
 from tests.reference import counted_units as slow
 from tests.report.test_verdict import findings

@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.aggregate import represent
-from microagg.evaluate.loss import loss_of_release
-from microagg.evaluate.risk import measure_risk
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.kinds import Rule
-from microagg.partition import METHODS
-from microagg.partition.refine import refine
-from microagg.prepare.embedding import embed
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import refine
+from microagg.algorithms.units import Units, held_by
+from microagg.columns import frames
+from microagg.columns.coding import open_table
+from microagg.columns.embedding import embed
+from microagg.columns.kinds import Rule
+from microagg.mask.representatives import represent
+from microagg.measures.loss import loss_of_release
+from microagg.measures.risk import measure_risk
 from microagg.recipe.wishes import asked_of
-from microagg.units import Units, held_by
 from tests.lengths import first_few
 
 pytestmark = pytest.mark.casc

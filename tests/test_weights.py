@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.demands import enough_weighing
+from microagg.columns.weights import Members, Weights, WeightStep, count_steps
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
+from microagg.mask.demands import enough_weighing
 from microagg.report.model import build
-from microagg.weights import Members, Weights, WeightStep, count_steps
 from tests.reference import weights as by_the_book
 
 

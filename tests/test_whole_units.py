@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns import frames
+from microagg.columns.ordering import order_of_units
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
-from microagg.io import frames
-from microagg.prepare.ordering import order_of_units
-from microagg.whole_units import lay_out
+from microagg.mask.whole_units import lay_out
 from tests.reference import counted_units as slow
 
 

@@ -10,7 +10,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from microagg.cli import app
-from microagg.evaluate.definitions import DEFINITIONS
+from microagg.measures.definitions import DEFINITIONS
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "contributing.md"

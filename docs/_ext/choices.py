@@ -8,7 +8,7 @@ from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from sphinx.util.nodes import nested_parse_with_titles
 
-from microagg.partition import METHODS
+from microagg.algorithms.methods import METHODS
 from microagg.recipe import PARTS, Choice, K, choices_of, options_of
 from microagg.recipe._choice import LISTED, WORD_OR_BY_COLUMN
 

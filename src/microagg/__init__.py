@@ -6,23 +6,21 @@ is first used.
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
+
+from microagg.base.other_versions import OtherVersions
 
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from microagg import datasets as datasets
     from microagg import errors as errors
-    from microagg.assess import anonymity as anonymity
-    from microagg.assess import disclosure_risk as disclosure_risk
-    from microagg.assess import dominance as dominance
-    from microagg.assess import loss_measures as loss_measures
-    from microagg.assess import pmse as pmse
-    from microagg.assess import relations as relations
-    from microagg.beyond import FileRelease as FileRelease
-    from microagg.beyond import protect_file as protect_file
-    from microagg.desk.tables import read as read
-    from microagg.desk.tables import write as write
+    from microagg.algorithms.iamat import association as association
+    from microagg.algorithms.iamat import interaction as interaction
+    from microagg.algorithms.refine import Refinement as Refinement
+    from microagg.algorithms.refine import refine as refine
+    from microagg.algorithms.selection import Selection as Selection
     from microagg.estimators import AMA as AMA
     from microagg.estimators import CBFS as CBFS
     from microagg.estimators import EMAD as EMAD
@@ -36,35 +34,40 @@ if TYPE_CHECKING:
     from microagg.estimators import Projection as Projection
     from microagg.estimators import Univariate as Univariate
     from microagg.estimators import UnivariateBlocks as UnivariateBlocks
-    from microagg.evaluate.analyses.analysis import Analysis as Analysis
-    from microagg.evaluate.analyses.estimate import Estimate as Estimate
-    from microagg.evaluate.analyses.estimate import Utility as Utility
-    from microagg.evaluate.anonymity import Anonymity as Anonymity
-    from microagg.evaluate.bound import LossBound as LossBound
-    from microagg.evaluate.bound import loss_bound as loss_bound
-    from microagg.evaluate.dominance import Dominance as Dominance
-    from microagg.evaluate.joint import JointDisclosure as JointDisclosure
-    from microagg.evaluate.loss import InformationLoss as InformationLoss
-    from microagg.evaluate.loss import information_loss as information_loss
-    from microagg.evaluate.measure import Measure as Measure
-    from microagg.evaluate.pmse import PMSE as PMSE
-    from microagg.evaluate.relations import Relation as Relation
-    from microagg.evaluate.relations import RelationCounts as RelationCounts
-    from microagg.evaluate.risk import DisclosureRisk as DisclosureRisk
-    from microagg.evaluate.score import scoring_index as scoring_index
-    from microagg.evaluate.utility import LossMeasures as LossMeasures
-    from microagg.io.sources import Source as Source
-    from microagg.partition.iamat import association as association
-    from microagg.partition.iamat import interaction as interaction
-    from microagg.partition.refine import Refinement as Refinement
-    from microagg.partition.refine import refine as refine
-    from microagg.partition.selection import Selection as Selection
+    from microagg.file_release import FileRelease as FileRelease
+    from microagg.file_release import protect_file as protect_file
+    from microagg.files.sources import Source as Source
+    from microagg.jobs.tables import read as read
+    from microagg.jobs.tables import write as write
+    from microagg.judge.analyses import default_analyses as default_analyses
+    from microagg.judge.analyses import utility as utility
+    from microagg.mask.relations import KeptRelation as KeptRelation
+    from microagg.measures.analyses.analysis import Analysis as Analysis
+    from microagg.measures.analyses.estimate import Estimate as Estimate
+    from microagg.measures.analyses.estimate import Utility as Utility
+    from microagg.measures.anonymity import Anonymity as Anonymity
+    from microagg.measures.assess import anonymity as anonymity
+    from microagg.measures.assess import disclosure_risk as disclosure_risk
+    from microagg.measures.assess import dominance as dominance
+    from microagg.measures.assess import loss_measures as loss_measures
+    from microagg.measures.assess import pmse as pmse
+    from microagg.measures.assess import relations as relations
+    from microagg.measures.bound import LossBound as LossBound
+    from microagg.measures.bound import loss_bound as loss_bound
+    from microagg.measures.dominance import Dominance as Dominance
+    from microagg.measures.joint import JointDisclosure as JointDisclosure
+    from microagg.measures.loss import InformationLoss as InformationLoss
+    from microagg.measures.loss import information_loss as information_loss
+    from microagg.measures.measure import Measure as Measure
+    from microagg.measures.pmse import PMSE as PMSE
+    from microagg.measures.risk import DisclosureRisk as DisclosureRisk
+    from microagg.measures.score import scoring_index as scoring_index
+    from microagg.measures.utility import LossMeasures as LossMeasures
     from microagg.pipeline import protect as protect
     from microagg.recipe import Recipe as Recipe
-    from microagg.relation_keeping import KeptRelation as KeptRelation
+    from microagg.recipe.relations import Relation as Relation
+    from microagg.recipe.relations import RelationCounts as RelationCounts
     from microagg.release import Release as Release
-    from microagg.results import default_analyses as default_analyses
-    from microagg.results import utility as utility
     from microagg.study import Candidate as Candidate
     from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
@@ -87,50 +90,50 @@ _HOME = {
     "MaximumDistance": "estimators",
     "Projection": "estimators",
     "Univariate": "estimators",
-    "read": "desk.tables",
-    "write": "desk.tables",
-    "Source": "io.sources",
-    "anonymity": "assess",
-    "disclosure_risk": "assess",
-    "dominance": "assess",
+    "read": "jobs.tables",
+    "write": "jobs.tables",
+    "Source": "files.sources",
+    "anonymity": "measures.assess",
+    "disclosure_risk": "measures.assess",
+    "dominance": "measures.assess",
     "joint_disclosure": "study.joint",
-    "loss_measures": "assess",
-    "pmse": "assess",
-    "relations": "assess",
-    "default_analyses": "results",
-    "utility": "results",
+    "loss_measures": "measures.assess",
+    "pmse": "measures.assess",
+    "relations": "measures.assess",
+    "default_analyses": "judge.analyses",
+    "utility": "judge.analyses",
     "Candidate": "study",
     "Comparison": "study",
     "compare": "study",
-    "Analysis": "evaluate.analyses.analysis",
-    "Estimate": "evaluate.analyses.estimate",
-    "Utility": "evaluate.analyses.estimate",
-    "Anonymity": "evaluate.anonymity",
-    "LossBound": "evaluate.bound",
-    "loss_bound": "evaluate.bound",
-    "Dominance": "evaluate.dominance",
-    "JointDisclosure": "evaluate.joint",
-    "InformationLoss": "evaluate.loss",
-    "information_loss": "evaluate.loss",
-    "Measure": "evaluate.measure",
-    "PMSE": "evaluate.pmse",
-    "Relation": "evaluate.relations",
-    "RelationCounts": "evaluate.relations",
-    "KeptRelation": "relation_keeping",
-    "DisclosureRisk": "evaluate.risk",
-    "scoring_index": "evaluate.score",
-    "LossMeasures": "evaluate.utility",
-    "association": "partition.iamat",
-    "interaction": "partition.iamat",
-    "Refinement": "partition.refine",
-    "refine": "partition.refine",
+    "Analysis": "measures.analyses.analysis",
+    "Estimate": "measures.analyses.estimate",
+    "Utility": "measures.analyses.estimate",
+    "Anonymity": "measures.anonymity",
+    "LossBound": "measures.bound",
+    "loss_bound": "measures.bound",
+    "Dominance": "measures.dominance",
+    "JointDisclosure": "measures.joint",
+    "InformationLoss": "measures.loss",
+    "information_loss": "measures.loss",
+    "Measure": "measures.measure",
+    "PMSE": "measures.pmse",
+    "Relation": "recipe.relations",
+    "RelationCounts": "recipe.relations",
+    "KeptRelation": "mask.relations",
+    "DisclosureRisk": "measures.risk",
+    "scoring_index": "measures.score",
+    "LossMeasures": "measures.utility",
+    "association": "algorithms.iamat",
+    "interaction": "algorithms.iamat",
+    "Refinement": "algorithms.refine",
+    "refine": "algorithms.refine",
     "protect": "pipeline",
-    "Selection": "partition.selection",
+    "Selection": "algorithms.selection",
     "Recipe": "recipe",
     "Release": "release",
     "SubsetLosses": "study",
-    "FileRelease": "beyond",
-    "protect_file": "beyond",
+    "FileRelease": "file_release",
+    "protect_file": "file_release",
     "best_subset": "study",
     "select_variables": "study",
 }
@@ -198,6 +201,8 @@ __all__ = [
     "utility",
     "write",
 ]
+
+sys.meta_path.append(OtherVersions())
 
 
 def __getattr__(name: str) -> Any:

@@ -11,44 +11,35 @@ from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
 from microagg import __version__
-from microagg.aggregate import Represented
+from microagg.algorithms.diversity.demand import Demand
+from microagg.algorithms.methods import METHODS, groups_each_column
+from microagg.algorithms.selection import Selection
 from microagg.checks import check_enough_records, check_jobs, refuse_missing
-from microagg.demands import check_demanded, check_weighing, demanded_columns, sensitive_table
-from microagg.digits import matter, undoable
-from microagg.diversity import Demand
+from microagg.columns import frames
+from microagg.columns.coding import Coder, open_table, written_table
+from microagg.columns.kinds import Rule
+from microagg.columns.labels import Labels as FileLabels
+from microagg.columns.ordering import order_of_units
+from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.roles import Role, Schema
+from microagg.columns.steps import Steps
+from microagg.columns.table import Table
+from microagg.columns.tags import Tags, with_tags_again, with_tags_as_numbers
+from microagg.columns.weighing import weights_like
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, setting
-from microagg.evaluate.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
-from microagg.evaluate.diversity import DiversityFacts
-from microagg.evaluate.loss import loss_of_release, weighted_loss_of_release
-from microagg.forming import Formed, check_whole_units, formed_of
-from microagg.grouping import Labels, check_kinds, resolve_method, select_forming, settle_selection
-from microagg.io import frames
-from microagg.io.coding import Coder, open_table, written_table
-from microagg.io.labels import Labels as FileLabels
-from microagg.io.sources import Source
-from microagg.io.tags import Tags, with_tags_again, with_tags_as_numbers
-from microagg.io.weighing import weights_like
-from microagg.kinds import Rule
-from microagg.moment_matching import Matched, MomentFacts, check_moments, match_moments, moment_facts
-from microagg.partition import METHODS, groups_each_column
-from microagg.partition.selection import Selection
-from microagg.prepare.ordering import order_of_units
-from microagg.prepare.recoding import Recoding
-from microagg.progress import Progress, part, stage, tell
-from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
-from microagg.recipe._signature import recipe_of, takes
-from microagg.recipe.differences import compared
-from microagg.recipe.joined import with_join
-from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
-from microagg.relation_keeping import check_numbers, keep_relations
-from microagg.release import Release
-from microagg.release_facts import MissingFacts, WeightFacts
-from microagg.results import AllRecords
-from microagg.rounding import Rounded, Steps, round_means
-from microagg.row_groups import Diverse
-from microagg.schema import Role, Schema
-from microagg.table import Table
-from microagg.weighting import (
+from microagg.files.sources import Source
+from microagg.judge.analyses import AllRecords
+from microagg.mask.demands import check_demanded, check_weighing, demanded_columns, sensitive_table
+from microagg.mask.digits import matter, undoable
+from microagg.mask.facts import MissingFacts, WeightFacts
+from microagg.mask.forming import Formed, check_whole_units, formed_of
+from microagg.mask.grouping import Labels, check_kinds, resolve_method, select_forming, settle_selection
+from microagg.mask.moments import Matched, MomentFacts, check_moments, match_moments, moment_facts
+from microagg.mask.relations import check_numbers, keep_relations
+from microagg.mask.representatives import Represented
+from microagg.mask.rounding import Rounded, round_means
+from microagg.mask.row_groups import Diverse
+from microagg.mask.weights import (
     ReleasedWeights,
     Weighed,
     check_calibrated,
@@ -57,6 +48,16 @@ from microagg.weighting import (
     weighing_of,
     weight_facts,
 )
+from microagg.measures.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
+from microagg.measures.diversity import DiversityFacts
+from microagg.measures.loss import loss_of_release, weighted_loss_of_release
+from microagg.recipe import OF_PROTECT, DiversityChoices, Kinds, Masking, Missing, Recipe, Select
+from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.differences import compared
+from microagg.recipe.joined import with_join
+from microagg.recipe.wishes import asked_of, settled_kinds, with_declared_codes
+from microagg.release import Release
+from microagg.work import Progress, part, stage, tell
 
 Values = NDArray[np.float64]
 

@@ -12,42 +12,42 @@ import numpy as np
 from narwhals.typing import IntoDataFrameT
 from numpy.typing import NDArray
 
-from microagg.assess import check_sample, judged_anonymity, known_names, usual_sample
+from microagg.algorithms.diversity.demand import Demand
+from microagg.algorithms.selection import Selection
+from microagg.algorithms.units import Units
 from microagg.checks import check_jobs
-from microagg.diversity import Demand
+from microagg.columns import frames
+from microagg.columns.kinds import Nominal, Ordinal
+from microagg.columns.labels import Masked
+from microagg.columns.roles import Role
+from microagg.columns.table import Table
+from microagg.columns.weights import Weights
 from microagg.errors import InvalidData
-from microagg.evaluate.anonymity import Anonymity
-from microagg.evaluate.diversity import DiversityFacts, demand_words
-from microagg.evaluate.loss import InformationLoss
-from microagg.evaluate.pmse import MOST_RECORDS, PMSE, measure_pmse
-from microagg.evaluate.rebuilding import RebuiltUnits, rebuilt_units
-from microagg.evaluate.relations import RelationCounts
-from microagg.evaluate.risk import DisclosureRisk, measure_risk
-from microagg.evaluate.utility import LossMeasures, measure_loss
-from microagg.io import frames
-from microagg.io.labels import Masked
-from microagg.io.promise import Promise
-from microagg.io.sources import Source
-from microagg.kinds import Nominal, Ordinal
-from microagg.moment_matching import MomentFacts, moment_words
-from microagg.partition.selection import Selection
-from microagg.progress import Progress, stage
+from microagg.files.promise import Promise
+from microagg.files.sources import Source
+from microagg.judge.analyses import AllRecords, Masking, relations_of_release, utility_of_release
+from microagg.mask.facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
+from microagg.mask.moments import MomentFacts, moment_words
+from microagg.mask.relations import KeptRelation
+from microagg.mask.rounding import Rounded
+from microagg.measures.anonymity import Anonymity
+from microagg.measures.assess import check_sample, judged_anonymity, known_names, usual_sample
+from microagg.measures.diversity import DiversityFacts, demand_words
+from microagg.measures.loss import InformationLoss
+from microagg.measures.pmse import MOST_RECORDS, PMSE, measure_pmse
+from microagg.measures.rebuilding import RebuiltUnits, rebuilt_units
+from microagg.measures.risk import DisclosureRisk, measure_risk
+from microagg.measures.utility import LossMeasures, measure_loss
 from microagg.recipe import Recipe
-from microagg.relation_keeping import KeptRelation
-from microagg.release_facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
-from microagg.results import AllRecords, Masking, relations_of_release, utility_of_release
-from microagg.rounding import Rounded
-from microagg.schema import Role
-from microagg.table import Table
-from microagg.units import Units
-from microagg.weights import Weights
+from microagg.recipe.relations import RelationCounts
+from microagg.work import Progress, stage
 
 if TYPE_CHECKING:
-    from microagg.evaluate.analyses.analysis import Analysis
-    from microagg.evaluate.analyses.estimate import Utility
-    from microagg.evaluate.analyses.judge import Failed
-    from microagg.evaluate.bound import LossBound
-    from microagg.judgement.parts import JudgedResults
+    from microagg.judge.parts import JudgedResults
+    from microagg.measures.analyses.analysis import Analysis
+    from microagg.measures.analyses.estimate import Utility
+    from microagg.measures.analyses.judge import Failed
+    from microagg.measures.bound import LossBound
     from microagg.recipe.differences import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
@@ -212,7 +212,7 @@ class Release(Generic[IntoDataFrameT]):
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
-        from microagg.judgement.bound import bound_of
+        from microagg.judge.bound import bound_of
 
         return bound_of(self, information, progress)
 
@@ -349,13 +349,13 @@ class Release(Generic[IntoDataFrameT]):
         """What researchers would find: analyses before and after, in plain values. Not for publication."""
         if self._results is not None:
             return self._results
-        from microagg.judgement.results import results_of
+        from microagg.judge.results import results_of
 
         return results_of(self)
 
     def with_results(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
         """Return this release with `results` measured."""
-        from microagg.judgement.results import results_of
+        from microagg.judge.results import results_of
 
         return replace(self, _results=results_of(self, progress))
 
@@ -599,7 +599,7 @@ class Release(Generic[IntoDataFrameT]):
         return 0 if self._units is None else self._units.joined
 
     def __repr__(self) -> str:
-        from microagg.judgement.names import shown
+        from microagg.judge.names import shown
 
         per_column = " in each column" if self.recipe.masking.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group

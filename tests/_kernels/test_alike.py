@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg._kernels import alike
-from microagg._kernels.alike import NO_DIGESTS, digests_of, fewest_alike, float_bits, in_order
+from microagg.algorithms.kernels import alike
+from microagg.algorithms.kernels.alike import NO_DIGESTS, digests_of, fewest_alike, float_bits, in_order
 from tests.reference import alike as oracle
 
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.1 + 0.2, 0.3, 5e-324, float("nan"), -float("nan"), float("inf")])

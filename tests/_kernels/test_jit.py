@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from microagg._kernels import _jit, _keeping
+from microagg.algorithms.kernels import _jit, _keeping
 
 SOMEBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
@@ -27,7 +27,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def warm(cache):
     """Give the folder with kernels in it."""
-    kernels = Path(_jit._cache_directory()) / "_kernels_0"
+    kernels = Path(_jit._cache_directory()) / "kernels_0"
     kernels.mkdir()
     (kernels / "kernel.nbi").touch()
     assert not _jit.is_cold()
@@ -44,8 +44,8 @@ def test_what_we_make_is_ours_alone_under_any_umask(cache, umask):
     try:
         directory = Path(_jit._cache_directory())
         assert _jit.is_cold()
-        (directory / "_kernels_0").mkdir()
-        (directory / "_kernels_0" / "kernel.nbi").touch()
+        (directory / "kernels_0").mkdir()
+        (directory / "kernels_0" / "kernel.nbi").touch()
         assert not _jit.is_cold()
     finally:
         os.umask(before)
@@ -81,7 +81,7 @@ def with_a_folder_for_all(cache):
 
 def with_open_files_in_an_open_folder(cache):
     directory_in(cache).chmod(0o755)
-    (directory_in(cache) / "_kernels_0" / "kernel.nbi").chmod(0o666)
+    (directory_in(cache) / "kernels_0" / "kernel.nbi").chmod(0o666)
 
 
 def in_a_folder_for_all(cache):
@@ -100,7 +100,7 @@ def with_a_link_for_a_folder(cache):
 
 
 def with_a_link_inside(cache):
-    kernels = directory_in(cache) / "_kernels_0"
+    kernels = directory_in(cache) / "kernels_0"
     kernels.rename(cache / "another")
     kernels.symlink_to(cache / "another")
 
@@ -114,7 +114,7 @@ def with_somebody_elses_folder(cache):
 
 
 def with_somebody_elses_file(cache):
-    os.chown(directory_in(cache) / "_kernels_0" / "kernel.nbi", SOMEBODY, -1)
+    os.chown(directory_in(cache) / "kernels_0" / "kernel.nbi", SOMEBODY, -1)
 
 
 def in_somebody_elses_folder(cache):
@@ -189,7 +189,7 @@ def test_where_owners_are_not_known_the_folder_is_used(warm, monkeypatch):
 
 CALL = """
 import numpy as np
-from microagg._kernels.groups import group_rest, number_groups
+from microagg.algorithms.kernels.groups import group_rest, number_groups
 group_rest(0, np.array([1, -1]))
 number_groups(np.array([1, 0]))
 """
@@ -217,7 +217,7 @@ def test_planted_code_does_not_run_and_the_reason_is_told_once(tmp_path):
 
 
 NEEDED = """
-from microagg._kernels import _jit, iamat, linkage, mdav
+from microagg.algorithms.kernels import _jit, iamat, linkage, mdav
 known = len(_jit._known)
 assert known > 50 and not any(one._made for one in _jit._known)
 {call}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from microagg._kernels import lanes
+from microagg.algorithms.kernels import lanes
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, 5e-324, 1e308])
 rng = np.random.default_rng(0)

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from microagg._kernels.nodes import count_digits, gather_keys, key_of_bits, places_of, see_extremes, send_to_parts
-from microagg.beyond._cuts import Extremes
+from microagg.algorithms.kernels.nodes import (
+    count_digits,
+    gather_keys,
+    key_of_bits,
+    places_of,
+    see_extremes,
+    send_to_parts,
+)
+from microagg.mask.engines.cuts import Extremes
 
 
 @pytest.fixture

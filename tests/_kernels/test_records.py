@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg._kernels.records import (
+from microagg.algorithms._outside import from_outside
+from microagg.algorithms.kernels.records import (
     coordinate_sums,
     coordinates,
     distances_to,
@@ -17,7 +18,6 @@ from microagg._kernels.records import (
     rounding_of,
     take,
 )
-from microagg.partition._outside import from_outside
 from tests.partition.test_codes import made
 
 records_of_all_sorts = st.builds(

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg._kernels._jit import kernel
-from microagg._kernels.pool import LEAF
-from microagg._kernels.records import plain_records
-from microagg._kernels.rough import may_be_beyond, may_be_within, radius_beyond, radius_within
-from microagg._kernels.tree import tree_of_records
+from microagg.algorithms.kernels._jit import kernel
+from microagg.algorithms.kernels.pool import LEAF
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.kernels.rough import may_be_beyond, may_be_within, radius_beyond, radius_within
+from microagg.algorithms.kernels.tree import tree_of_records
 from tests.partition.test_codes import made
 
 
@@ -79,7 +79,7 @@ def test_most_leaves_without_the_answer_are_ruled_out(scale):
 
 
 def test_a_record_that_moves_takes_its_rough_copy_along():
-    from microagg._kernels.tree import remove
+    from microagg.algorithms.kernels.tree import remove
 
     @kernel
     def take_out(pool, row):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg._kernels.sums import exact_digits, exact_sum, group_means, round_digits
+from microagg.algorithms.kernels.sums import exact_digits, exact_sum, group_means, round_digits
 
 finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 

@@ -10,7 +10,7 @@ import pytest
 
 from microagg.app import comparing, jobs
 from microagg.app.session import Session
-from microagg.desk.candidates import as_compared, each_candidate, ranking_by
+from microagg.jobs.candidates import as_compared, each_candidate, ranking_by
 from microagg.recipe import Recipe
 from microagg.study.candidate import Candidate
 from tests.app.client import Client

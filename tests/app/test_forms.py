@@ -2,10 +2,10 @@
 
 import pytest
 
+from microagg.algorithms.methods import METHODS
 from microagg.app import forms, words
 from microagg.app.edits import change_words, recipe_line, with_kinds, with_roles
 from microagg.errors import MicroaggError, RoleError
-from microagg.partition import METHODS
 from microagg.recipe import PARTS, Recipe, choices_of, options_of
 from microagg.recipe.titles import LABELS
 

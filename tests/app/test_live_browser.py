@@ -13,7 +13,7 @@ pytestmark = pytest.mark.campaign  # it needs a browser, and takes long
 # Masking and linkage wait while a file is there, and note that they were called.
 HELD = """
 import pathlib, time
-from microagg.desk import masking
+from microagg.jobs import masking
 
 def held(name):
     real = getattr(masking, name)

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from microagg.desk import masking, memory, opening
-from microagg.io import _apart
+from microagg.files.formats import apart as _apart
+from microagg.jobs import masking, memory, opening
 from microagg.recipe import Recipe
 from tests.app.client import text_of
 from tests.cli import call

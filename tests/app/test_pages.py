@@ -20,9 +20,9 @@ from microagg.app.pages import columns as columns_page
 from microagg.app.words import said, set_out
 from microagg.app.worker import COMPARE, TRY, Job
 from microagg.checks import check_k
-from microagg.desk import masking
-from microagg.desk.inspecting import exposure_of
 from microagg.errors import InvalidData, MicroaggError
+from microagg.jobs import masking
+from microagg.jobs.inspecting import exposure_of
 from microagg.recipe import Recipe
 from tests.app import help_text
 from tests.app.client import remedies, shown, text_of

@@ -9,7 +9,7 @@ from html import unescape
 import pytest
 
 from microagg.app.session import Session
-from microagg.desk import writing
+from microagg.jobs import writing
 from microagg.recipe import Recipe
 from microagg.report.words import TWO_RELEASES
 from tests.app.client import Client

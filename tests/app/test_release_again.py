@@ -9,7 +9,7 @@ import pytest
 
 import microagg as ma
 from microagg.app.session import Session
-from microagg.desk.again import again_folder
+from microagg.jobs.again import again_folder
 from tests.app.browsing import compare_two, contains, idle, see, watched
 from tests.app.client import Client
 from tests.app.releases import names, write

@@ -17,7 +17,7 @@ from tests.lengths import first_few
 # Writing takes long, and hears nothing meanwhile.
 SLOWLY = """
 import time
-from microagg.desk import writing
+from microagg.jobs import writing
 real = writing.write_report
 
 def slow(*given, **more):

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.beyond._cuts import Tree
-from microagg.blocking import districts
+from microagg.algorithms import districts
+from microagg.mask.engines.cuts import Tree
 from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
 from tests.beyond.test_cluster import compare
 from tests.beyond.test_units import with_units

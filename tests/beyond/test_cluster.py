@@ -15,9 +15,9 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg.beyond._client import connected
-from microagg.desk.interrupts import insisting
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.jobs.interrupts import insisting
+from microagg.mask.engines.client import connected
 from tests.beyond import frames as mixed_frames
 from tests.beyond.frames import CHOICES, WAYS, assert_same, mixed
 from tests.io.faults import spoil_parquet, spoilt
@@ -339,8 +339,8 @@ def test_a_repeated_ctrl_c_ends_a_cluster_whose_workers_are_busy(tmp_path):
 STARTING = """
 import multiprocessing.process, os, signal, sys, threading, time
 from pathlib import Path
-from microagg.beyond._client import connected
-from microagg.io.scratch import private_folder
+from microagg.mask.engines.client import connected
+from microagg.files.scratch import private_folder
 
 def press():
     while not multiprocessing.process._children:

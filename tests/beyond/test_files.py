@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, PromiseBroken
-from microagg.io.sources import read_source, write_target
+from microagg.files.sources import read_source, write_target
 from microagg.recipe import Refine
 from tests.io.faults import spoil_parquet, spoil_text
 from tests.reference.alike import fewest_alike

@@ -10,7 +10,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InputError
-from microagg.io.sources import read_source, write_target
+from microagg.files.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, assert_same, mixed
 from tests.cli import call
 from tests.lengths import first_few
@@ -46,7 +46,7 @@ def test_text_files_come_out_as_in_memory_to_the_byte(tmp_path, missing, seed):
 
 @pytest.mark.parametrize("size", [40, 1 << 23])
 def test_text_is_numbers_where_all_of_it_is_whatever_the_parts(tmp_path, monkeypatch, size):
-    monkeypatch.setattr("microagg.io._text._BLOCK", size)
+    monkeypatch.setattr("microagg.files.formats.text._BLOCK", size)
     rng = np.random.default_rng(0)
     n = 120
     columns = {

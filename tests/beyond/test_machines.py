@@ -11,7 +11,7 @@ import pytest
 from distributed import LocalCluster
 
 import microagg as ma
-from microagg.io.stores import place_at
+from microagg.files.stores import place_at
 from tests.beyond.machines import ROOT, machines
 
 SURVEY = ma.datasets.survey(9000, seed=1)

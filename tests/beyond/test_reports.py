@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.beyond import _sample
 from microagg.errors import InvalidData
+from microagg.mask.engines import sample as _sample
 from microagg.report import build, to_json
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
 from tests.lengths import first_few

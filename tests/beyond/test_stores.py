@@ -9,10 +9,11 @@ import pytest
 from distributed import Client, LocalCluster
 
 import microagg as ma
-from microagg.beyond import _folder, _held
-from microagg.beyond._folder import InStore
 from microagg.errors import ClusterFailed, InvalidParameter, PromiseBroken, StoreFailed
-from microagg.io.stores import place_at
+from microagg.files.stores import place_at
+from microagg.mask.engines import folder as _folder
+from microagg.mask.engines import held as _held
+from microagg.mask.engines.folder import InStore
 from tests.beyond.frames import CHOICES, mixed
 from tests.io.object_store import BUCKET, ENVIRONMENT, KEY, SECRET, keys_in, object_store
 
@@ -126,7 +127,7 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
 
 @pytest.mark.campaign
 def test_what_breaks_the_promise_leaves_nothing(store, cluster, place, monkeypatch):
-    monkeypatch.setattr("microagg.beyond._stages.fewest_alike", lambda *_: 1)
+    monkeypatch.setattr("microagg.mask.engines.stages.fewest_alike", lambda *_: 1)
     with pytest.raises(PromiseBroken):
         on_cluster(cluster, f"{place}/parts", f"{place}/scratch")
     assert contents(f"{place}/parts") == {}
@@ -153,7 +154,7 @@ def test_a_store_that_refuses_midway_leaves_nothing(store, cluster, place):
 
 def test_a_worker_that_cannot_do_its_part_is_named(store, cluster, place, monkeypatch):
     for what, words in [("target", "cannot reach the folder of the target"), ("store", "cannot reach the store")]:
-        monkeypatch.setattr("microagg.beyond._tasks.look", lambda _, what=what: (ma.__version__, [what]))
+        monkeypatch.setattr("microagg.mask.engines.tasks.look", lambda _, what=what: (ma.__version__, [what]))
         with pytest.raises(ClusterFailed, match=words):
             on_cluster(cluster, f"{place}/parts", f"{place}/scratch")
     assert left(store) == []

@@ -6,7 +6,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.sources import read_source, write_target
+from microagg.files.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
 
 pytestmark = pytest.mark.campaign  # test_cluster.py has what a quick run tries on a cluster
@@ -18,7 +18,7 @@ WORDS = "plz;lohn;alter;ort\n" + "".join(
 
 @pytest.fixture(autouse=True)
 def small_tables(monkeypatch):
-    monkeypatch.setattr("microagg.io._text._BLOCK", 1 << 12)
+    monkeypatch.setattr("microagg.files.formats.text._BLOCK", 1 << 12)
 
 
 def names_in(folder):

@@ -8,7 +8,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.sources import read_source, write_target
+from microagg.files.sources import read_source, write_target
 from tests.beyond.frames import CHOICES, NOMINAL_AND_MISSING, ROLES, WAYS, assert_same, mixed, weighted
 from tests.lengths import first_few
 from tests.reference import weights as by_the_book

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg.blocking import BLOCKINGS, median_blocks, orthant_blocks, univariate_blocks
-from microagg.blocking._blocks import join_small_blocks
-from microagg.blocking.orthants import orthant_nodes
+from microagg.algorithms._blocks import join_small_blocks
+from microagg.algorithms.blockings import BLOCKINGS, median_blocks, orthant_blocks, univariate_blocks
+from microagg.algorithms.orthants import orthant_nodes
 from microagg.errors import InputError
 from tests.lengths import given_few
 from tests.reference import blocking as oracle

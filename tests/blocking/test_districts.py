@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.blocking import districts as module
-from microagg.blocking.districts import Corners, cut_districts, share_of_corners
+from microagg.algorithms import districts as module
+from microagg.algorithms.districts import Corners, cut_districts, share_of_corners
 from tests.reference import districts as reference
 
 

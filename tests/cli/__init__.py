@@ -4,7 +4,7 @@ from typer.testing import CliRunner
 
 from microagg.cli import app
 from microagg.cli._options import as_option
-from microagg.desk import told
+from microagg.jobs import told
 
 
 def call(*words):

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app
 from microagg.cli._options import as_option
-from microagg.desk import told
 from microagg.errors import InvalidData, InvalidParameter, RoleError
+from microagg.jobs import told
 
 RECIPE = """k = 4
 [roles]

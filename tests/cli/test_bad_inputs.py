@@ -11,7 +11,7 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
-from microagg.io.databases import write_table
+from microagg.files.databases import write_table
 
 CELL = "71.2593"  # a value that must never be shown
 GOOD = "a,b,c\n" + "".join(f"{i},{i * 7 % 11},{CELL}\n" for i in range(40))
@@ -270,7 +270,7 @@ def test_bad_input(case, tmp_path, monkeypatch, capsys):
 
 
 def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, capsys):
-    import microagg.desk.tables as module
+    import microagg.jobs.tables as module
 
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text(GOOD)
@@ -288,7 +288,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, capsys):
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
-    import microagg.io.scratch as module
+    import microagg.files.scratch as module
 
     monkeypatch.chdir(tmp_path)
     Path("good.csv").write_text(GOOD)
@@ -307,7 +307,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
 def test_data_elsewhere_goes_again_if_the_folder_cannot_be_put_in_place(tmp_path, monkeypatch, capsys, engine):
-    import microagg.desk.outputs as module
+    import microagg.jobs.outputs as module
 
     monkeypatch.chdir(tmp_path)
     recipe(f"k = 3\n{ROLES}")()

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import app, main
-from microagg.io.sources import read_source
+from microagg.files.sources import read_source
 from tests.cli import call, complaint, files_in
 
 QUASI = ["age", "education", "hours", "wage", "business", "capital", "pension", "income", "tax", "contributions"]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from microagg.cli import main
-from microagg.io.sources import read_source
+from microagg.files.sources import read_source
 from tests.cli import call
 from tests.io.faults import FAULTS, spoil_duckdb
 from tests.reference.alike import fewest_alike

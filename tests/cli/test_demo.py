@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from microagg import __version__
 from microagg.cli import app, main
-from microagg.io._kinds import KINDS, TITLES
+from microagg.files.formats.kinds import KINDS, TITLES
 from tests.cli import complaint
 
 
@@ -35,7 +35,7 @@ def test_demo_prints_a_table_and_writes_a_masked_file(tmp_path):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_very_first_demo_compiles_first(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr("microagg.desk.samples.is_cold", lambda: True)
+    monkeypatch.setattr("microagg.jobs.samples.is_cold", lambda: True)
     result = CliRunner().invoke(app, ["demo", "-o", str(tmp_path), "-n", "1000", "--seed", str(seed)])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "report.html").exists()

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from microagg.cli import app
-from microagg.io.sources import read_source
+from microagg.files.sources import read_source
 from tests.cli import call, files_in
 
 ROLES = 'k = 3\n[roles]\nquasi = ["age", "income"]\nidentifiers = ["person"]\nkeep = ["note"]\n'
@@ -79,7 +79,7 @@ def test_one_mark_of_the_byte_order_is_enough(tmp_path, monkeypatch, encoding):
     (tmp_path / "d.csv").write_text(
         "age,income\n" + "".join(f"{20 + i % 50},{1000 + 7 * i % 900}\n" for i in range(300)), encoding
     )
-    monkeypatch.setattr("microagg.io._text._ROWS", 50)
+    monkeypatch.setattr("microagg.files.formats.text._ROWS", 50)
     told = [] if encoding in ("utf-8-sig", "utf-16", "utf-32") else ["--encoding", encoding]
     call("mask", "d.csv", "--quasi", "age,income", "-k", 3, "-o", "out", *told)
     written = (tmp_path / "out" / "release" / "d_masked.csv").read_bytes()

@@ -14,8 +14,8 @@ import pytest
 
 import microagg as ma
 from microagg.cli import main
-from microagg.desk import told
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.jobs import told
 from microagg.recipe import Recipe
 from tests.cli import call, complaint
 

@@ -21,7 +21,7 @@ RECIPE = 'k = 3\n[roles]\nquasi = ["a", "b"]\n'
 def place(tmp_path, monkeypatch):
     """Work in a folder with a small file and its recipe."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("microagg.io.files.umask", lambda: 0o022)
+    monkeypatch.setattr("microagg.files.files.umask", lambda: 0o022)
     before = os.umask(0o022)
     pq.write_table(pa.table({"a": [i * i % 17 for i in range(30)], "b": [i / 7 for i in range(30)]}), "f.parquet")
     Path("r.toml").write_text(RECIPE)
@@ -138,7 +138,7 @@ def test_a_umask_for_a_group_takes_nothing_from_recovery():
     mask()
     former = Path("out/internal/recipe.toml").read_bytes()
     code = (
-        "import os, signal, microagg.io.scratch as scratch\n"
+        "import os, signal, microagg.files.scratch as scratch\n"
         "from pathlib import Path\n"
         "os.umask(0o002)\n"
         "with scratch.private_folder(Path()) as private:\n"

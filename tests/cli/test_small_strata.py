@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from microagg import desk, ownership
+from microagg import jobs as desk
+from microagg.base import ownership
 from microagg.errors import InvalidParameter
 from tests.cli import call, complaint
 
@@ -117,7 +118,7 @@ def test_a_link_that_comes_to_be_in_its_place_is_replaced(people, monkeypatch):
     aim = people / "aim.csv"
     aim.write_text("somebody else's")
     opened = desk.open_file("people.csv", strata=["home"])
-    monkeypatch.setattr("microagg.desk.inspecting.check_small_strata", lambda *_, **__: None)
+    monkeypatch.setattr("microagg.jobs.inspecting.check_small_strata", lambda *_, **__: None)
     (people / "small.csv").symlink_to(aim)
     desk.write_small_strata(opened, people / "small.csv")
     assert aim.read_text() == "somebody else's"

@@ -10,7 +10,7 @@ import microagg as ma
 from microagg.cli import app
 from microagg.cli._options import as_option
 from microagg.errors import InvalidParameter
-from microagg.io.stores import place_at
+from microagg.files.stores import place_at
 from tests.io.object_store import ENVIRONMENT, KEY, SECRET, object_store
 
 
@@ -82,7 +82,7 @@ def test_data_in_the_store_goes_again_where_the_output_cannot_be_put_in_place(st
     def refuse(*_, **__):
         raise InvalidParameter("no")
 
-    monkeypatch.setattr("microagg.desk.outputs.put_in_place", refuse)
+    monkeypatch.setattr("microagg.jobs.outputs.put_in_place", refuse)
     done = mask("--engine", "disk", "--same-order", "--to", "s3://bucket/gone/masked.parquet")
     assert isinstance(done.exception, InvalidParameter)
     assert names("s3://bucket/gone") == []

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import _terminal, app
 from microagg.cli._terminal import Terminal
-from microagg.desk.interrupts import insisting
+from microagg.jobs.interrupts import insisting
 from tests.cli import call
 
 
@@ -208,7 +208,7 @@ def test_ctrl_c_within_the_first_import_of_ours_shows_no_traceback():
         "import sys\n"
         "class Pressed:\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name.startswith('microagg.desk'):\n"
+        "        if name.startswith('microagg.jobs'):\n"
         "            sys.meta_path.remove(self)\n"
         "            raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Pressed())\n"

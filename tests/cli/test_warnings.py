@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.desk import findings_of
-from microagg.evaluate.definitions import DEFINITIONS
+from microagg.jobs import findings_of
+from microagg.measures.definitions import DEFINITIONS
 from tests.cli import call
 
 ROLES = ("--quasi", "region,sex,birth,education,wage,hours", "--weight", "weight", "--rest", "drop")

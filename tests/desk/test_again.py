@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.desk.again import command, script
+from microagg.jobs.again import command, script
 
 RECIPE = """k = 4  # agreed
 

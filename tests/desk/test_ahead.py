@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from microagg._kernels import _jit
-from microagg.desk import ahead
-from microagg.io.scratch import signals_raise
+from microagg.algorithms.kernels import _jit
+from microagg.files.scratch import signals_raise
+from microagg.jobs import ahead
 from tests.io.test_apart import is_running
 from tests.lengths import first_few
 
@@ -83,7 +83,7 @@ def test_a_process_that_cannot_start_is_no_error(monkeypatch):
 
 def test_one_kernel_of_each_part_tells_whether_it_is_compiled(cold):
     assert _jit.is_lacking(ahead.count_as_near)
-    folder = cold / "microagg" / next((cold / "microagg").iterdir()).name / "_kernels_0"
+    folder = cold / "microagg" / next((cold / "microagg").iterdir()).name / "kernels_0"
     folder.mkdir()
     (folder / "linkage.count_as_near-36.py311.nbi").touch()
     assert not _jit.is_lacking(ahead.count_as_near)
@@ -107,7 +107,7 @@ def test_what_interrupts_us_ends_the_process(started, number, error):
 
 STARTS = """
 import os, signal, sys
-from microagg.desk import ahead
+from microagg.jobs import ahead
 ahead._processors = lambda: 2
 ahead.announce_compiling = lambda: None
 child = ahead._start()
@@ -133,7 +133,7 @@ def test_the_process_ends_with_its_parent_while_it_compiles(tmp_path, end):
 COMPILED = """
 import sys
 from numba.core import event
-from microagg.desk.samples import DEMO, made_table
+from microagg.jobs.samples import DEMO, made_table
 from microagg.pipeline import protect
 with event.install_recorder("numba:compile") as made:
     release = protect(made_table("households", 1000, 0, 0), recipe=DEMO)
@@ -147,14 +147,14 @@ for recorder in (made, judged):
 @pytest.mark.campaign
 def test_what_judges_the_demo_is_compiled_by_the_other_process(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    for program in ("from microagg.desk.ahead import judge_a_sample; judge_a_sample()", COMPILED):
+    for program in ("from microagg.jobs.ahead import judge_a_sample; judge_a_sample()", COMPILED):
         done = subprocess.run(
             [sys.executable, "-c", program, str(tmp_path / "report.html")],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     made, judged = done.stdout.splitlines()
-    assert "microagg._kernels.mdav" in made.split()
+    assert "microagg.algorithms.kernels.mdav" in made.split()
     assert judged == ""
 
 

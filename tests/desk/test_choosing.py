@@ -6,10 +6,10 @@ from datetime import date
 import pytest
 
 import microagg as ma
-from microagg.desk.again import program, shell
-from microagg.desk.choosing import one_line, with_remarks
-from microagg.desk.findings import to_tick
-from microagg.desk.writing import households_name, masked_name
+from microagg.jobs.again import program, shell
+from microagg.jobs.choosing import one_line, with_remarks
+from microagg.jobs.findings import to_tick
+from microagg.jobs.writing import households_name, masked_name
 from microagg.recipe import Recipe
 
 DAY = date(2026, 11, 16)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.desk.assessing import assess
-from microagg.desk.candidates import not_used
-from microagg.desk.facts import assessed_facts, release_facts
-from microagg.desk.pairing import read_pair
-from microagg.desk.plain import plain
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.jobs.assessing import assess
+from microagg.jobs.candidates import not_used
+from microagg.jobs.facts import assessed_facts, release_facts
+from microagg.jobs.pairing import read_pair
+from microagg.jobs.plain import plain
 from microagg.recipe import Recipe
 from tests.reference import diversity as oracle
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg import desk
+from microagg import jobs as desk
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken
 from tests.cli import call, complaint
 from tests.reference import counted_units as slow

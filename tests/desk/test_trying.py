@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 import microagg as ma
-from microagg.desk import masking
-from microagg.desk.inspecting import exposure_of, looked_at
-from microagg.desk.opening import open_file, open_source
-from microagg.desk.trying import first_figures, full_figures
+from microagg.jobs import masking
+from microagg.jobs.inspecting import exposure_of, looked_at
+from microagg.jobs.opening import open_file, open_source
+from microagg.jobs.trying import first_figures, full_figures
 from microagg.recipe import Recipe
 
 

@@ -7,11 +7,11 @@ import time
 import pytest
 
 import microagg as ma
-from microagg import desk
-from microagg.desk import writing
+from microagg import jobs as desk
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import _duckdb
-from microagg.io.databases import read_table
+from microagg.files.databases import read_table
+from microagg.files.formats import duckdb as _duckdb
+from microagg.jobs import writing
 from tests.cli import files_in
 
 duckdb = pytest.importorskip("duckdb")

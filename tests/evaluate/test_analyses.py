@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 import microagg as ma
 from microagg.errors import InvalidData
-from microagg.evaluate.analyses.estimate import Judged, Utility
+from microagg.measures.analyses.estimate import Judged, Utility
 from tests.reference import analyses as reference
 
 Z = 1.959963984540054

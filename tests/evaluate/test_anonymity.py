@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns.kinds import Cells, Number
+from microagg.columns.table import Coded, Table
 from microagg.errors import InputError
-from microagg.evaluate import anonymity
-from microagg.kinds import Cells, Number
-from microagg.table import Coded, Table
+from microagg.measures import anonymity
 from tests.reference.alike import fewest_alike
 
 CELLS = st.sampled_from([0.0, -0.0, 1.0, 1.5, float("nan")])
@@ -36,7 +36,7 @@ def test_it_counts_the_rarest_combination_of_values_and_stratum(cells, n_jobs, c
     first, second, strata = (list(column) for column in zip(*cells, strict=True))
     columns, numbers = np.array([first, second]), np.array(strata)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("microagg.evaluate.anonymity._PART", 7)
+        patch.setattr("microagg.measures.anonymity._PART", 7)
         fewest = fewest_alike([first, second, strata])
         assert fewest_sharing(columns, numbers, n_jobs=n_jobs) == fewest
         assert fewest_sharing(columns, numbers, groups=groups, n_jobs=n_jobs) == fewest

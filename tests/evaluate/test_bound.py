@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import microagg as ma
-from microagg._kernels.records import Records, coordinates
+from microagg.algorithms.kernels.records import Records, coordinates
+from microagg.algorithms.scores import standard_scores
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
-from microagg.evaluate import bound as bounding
-from microagg.evaluate.bound import LossBound, loss_bound
-from microagg.moments import standard_scores
+from microagg.measures import bound as bounding
+from microagg.measures.bound import LossBound, loss_bound
 from tests.lengths import first_few, given_few
 from tests.reference.bound import bound, optimum
 from tests.test_progress import rises, stops_at

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from microagg.evaluate.columns import change_of, changes_of, has_gaps
-from microagg.kinds import Cells, Date, Nominal, Number, Ordinal, Semi, Taxonomy
-from microagg.table import Coded, Table
+from microagg.columns.kinds import Cells, Date, Nominal, Number, Ordinal, Semi, Taxonomy
+from microagg.columns.table import Coded, Table
+from microagg.measures.columns import change_of, changes_of, has_gaps
 from tests.lengths import given_few
 from tests.reference import columns as reference
 

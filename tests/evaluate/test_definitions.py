@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import app
 from microagg.errors import InvalidParameter
-from microagg.evaluate.definitions import DEFINITIONS, measures_of
-from microagg.evaluate.measure import Definition
+from microagg.measures.definitions import DEFINITIONS, measures_of
+from microagg.measures.measure import Definition
 
 TABLE = ma.datasets.survey(120, seed=0).select(["age", "hours", "income"])
 OF_COLUMNS = Definition(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.diversity import Confidential, Demand, Limits
-from microagg.evaluate.diversity import DiversityFacts, demand_words, given_away, goals_of, promised
+from microagg.algorithms.diversity.demand import Confidential, Demand, Limits
+from microagg.measures.diversity import DiversityFacts, demand_words, given_away, goals_of, promised
 from tests.reference import diversity as oracle
 
 

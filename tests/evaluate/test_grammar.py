@@ -10,9 +10,9 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidParameter, RoleError
-from microagg.evaluate import grammar, relations, trees
-from microagg.evaluate.analyses import analysis, formula, regression, terms
-from microagg.evaluate.analyses.terms import Condition, Term, formula_of
+from microagg.measures.analyses import analysis, formula, regression, terms
+from microagg.measures.analyses.terms import Condition, Term, formula_of
+from microagg.recipe import grammar, relations, trees
 
 NAMES = [
     "x",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.evaluate.joint import measure_joint, solved_records
+from microagg.measures.joint import measure_joint, solved_records
 from tests.reference.joint import joint
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.evaluate.matching import Files, by_nearest, by_position
+from microagg.measures.matching import Files, by_nearest, by_position
 from tests.lengths import given_few
 from tests.reference.matching import agreeing, cheapest
 

@@ -6,7 +6,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, RoleError
-from microagg.evaluate import pmse as module
+from microagg.measures import pmse as module
 from tests.reference import pmse as reference
 
 
@@ -106,7 +106,7 @@ def test_terms_are_limited_by_a_fixed_rule():
 
 
 def test_large_files_are_drawn_from_by_a_seed(monkeypatch):
-    monkeypatch.setattr("microagg.assess.MOST_RECORDS", 200)
+    monkeypatch.setattr("microagg.measures.assess.MOST_RECORDS", 200)
     frame = made(500, 3)
     masked = ma.protect(frame, k=20).data
     one, again, other = (ma.pmse(frame, masked, seed=seed) for seed in (1, 1, 2))

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
-from microagg.assess import SAMPLE_ERROR, usual_sample
+from microagg.algorithms.scores import moments, standardise
+from microagg.columns.table import Table
 from microagg.errors import InputError
-from microagg.evaluate.intervals import deviation_intervals, rank_intervals
-from microagg.evaluate.risk import key_sets
-from microagg.moments import moments, standardise
-from microagg.table import Table
+from microagg.measures.assess import SAMPLE_ERROR, usual_sample
+from microagg.measures.intervals import deviation_intervals, rank_intervals
+from microagg.measures.risk import key_sets
 from tests.lengths import given_few
 from tests.reference.risk import deviation_counts, interval_counts, linkage, tied_interval_counts
 
@@ -276,8 +276,8 @@ def test_a_file_masked_beyond_all_measure():
 
 
 def test_large_releases_are_judged_on_a_sample(monkeypatch):
-    monkeypatch.setattr("microagg.assess._FEWEST", 10)
-    monkeypatch.setattr("microagg.assess.SAMPLE_ERROR", 4.0)
+    monkeypatch.setattr("microagg.measures.assess._FEWEST", 10)
+    monkeypatch.setattr("microagg.measures.assess.SAMPLE_ERROR", 4.0)
     risk = ma.protect(FRAME, 3).risk
     assert (risk.sampled, risk.seed) == (13, 0)  # e / (1 + e / 40), e = (100 / 3 / 2 / 4) ** 2
     assert max(risk.standard_error, risk.full_error) <= 4.0
@@ -350,7 +350,7 @@ def test_a_release_shows_the_risk_it_is_given_and_stores_none():
 def test_points_that_share_a_mark_by_chance_are_told_apart(monkeypatch):
     original, masked = FRAME, ma.protect(FRAME, 3).data
     expected = ma.disclosure_risk(original, masked)
-    monkeypatch.setattr("microagg.evaluate.linkage._marks", lambda codes, _: np.zeros(codes.size, dtype=np.uint64))
+    monkeypatch.setattr("microagg.measures.linkage._marks", lambda codes, _: np.zeros(codes.size, dtype=np.uint64))
     found = ma.disclosure_risk(original, masked)
     assert found.per_set == expected.per_set
     assert_array_equal(found.per_record, expected.per_record)

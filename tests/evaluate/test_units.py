@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.algorithms.units import Units, held_by
+from microagg.columns.embedding import embed_both
+from microagg.columns.table import Table
 from microagg.errors import PromiseBroken
-from microagg.evaluate.anonymity import fewest_sharing, fewest_whole_units
-from microagg.evaluate.risk import measure_risk
-from microagg.io.promise import Promise, check_written
-from microagg.prepare.embedding import embed_both
-from microagg.table import Table
-from microagg.units import Units, held_by
+from microagg.files.promise import Promise, check_written
+from microagg.measures.anonymity import fewest_sharing, fewest_whole_units
+from microagg.measures.risk import measure_risk
 from tests.lengths import given_few
 from tests.reference import counted_units as slow
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.evaluate import utility
-from microagg.table import Table
+from microagg.columns.table import Table
+from microagg.measures import utility
 from tests.reference.risk import five_measures
 
 VALUES = [st.integers(-3, 3).map(float), st.floats(-100, 100).map(lambda x: round(x, 1)), st.just(5.0), st.just(0.0)]

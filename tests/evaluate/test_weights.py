@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter
-from microagg.evaluate.weights import (
-    could_dominate,
-    expected_links,
-    fingerprint,
-    individual_risks,
-    unit_could_dominate,
-)
+from microagg.measures.weights import could_dominate, expected_links, fingerprint, individual_risks, unit_could_dominate
 from tests.lengths import given_few
 from tests.reference import weights as by_the_book
 from tests.reference.counted_units import can_hold

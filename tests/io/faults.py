@@ -4,7 +4,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from microagg.io import _duckdb, _postgresql, _text, sources
+from microagg.files import sources
+from microagg.files.formats import duckdb as _duckdb
+from microagg.files.formats import postgresql as _postgresql
+from microagg.files.formats import text as _text
 
 
 def spoilt(table, name):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from microagg.io.sources import Source, read_source, write_target
+from microagg.files.sources import Source, read_source, write_target
 
 TEXT = [".csv", ".tsv", ".txt", ".csv.gz", ".csv.zst"]
 ARROW = [".parquet", ".pq", ".feather", ".arrow"]

@@ -9,11 +9,12 @@ import time
 import psutil
 import pytest
 
-from microagg.desk.opening import read_file
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import _apart, _statistics
-from microagg.io.scratch import signals_raise
-from microagg.io.sources import read_source
+from microagg.files.formats import apart as _apart
+from microagg.files.formats import statistics as _statistics
+from microagg.files.scratch import signals_raise
+from microagg.files.sources import read_source
+from microagg.jobs.opening import read_file
 from tests.io.tables import check_message, write_bytes, write_crashing
 from tests.lengths import first_few
 
@@ -23,7 +24,7 @@ polars = pytest.importorskip("polars")
 INSTEAD = """
 import os, signal, sys, time
 from microagg.errors import InvalidData
-from microagg.io import _statistics
+from microagg.files.formats import statistics as _statistics
 read = _statistics.read_statistics
 def instead(path, kind):
     if path.name.startswith("bad"):
@@ -186,7 +187,8 @@ def is_running(pid):
 
 
 def printed_by(code, path):
-    head = "import os, signal, sys\nfrom microagg.io import _apart\nfrom microagg.io.sources import read_source\n"
+    head = "import os, signal, sys\nfrom microagg.files.formats import apart as _apart\n"
+    head += "from microagg.files.sources import read_source\n"
     head += "pid = lambda: _apart._idle[0]._process.pid\n"
     done = subprocess.run([sys.executable, "-c", head + code, path], capture_output=True, text=True, check=False)
     assert done.stderr == ""
@@ -214,7 +216,9 @@ def test_a_fork_has_a_child_of_its_own(good):
 
 def test_a_script_without_a_main_guard_can_read(good, tmp_path):
     script = tmp_path / "script.py"
-    script.write_text("import sys\nfrom microagg.io.sources import read_source\nprint(read_source(sys.argv[1]).name)")
+    script.write_text(
+        "import sys\nfrom microagg.files.sources import read_source\nprint(read_source(sys.argv[1]).name)"
+    )
     done = subprocess.run([sys.executable, script, good], capture_output=True, text=True, check=True)
     assert done.stdout == "good.dta\n"
 

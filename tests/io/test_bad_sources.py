@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from microagg.errors import InputError, InvalidData, InvalidParameter
-from microagg.io.addresses import check_target, file_digest
-from microagg.io.sources import read_source, write_target
+from microagg.files.addresses import check_target, file_digest
+from microagg.files.sources import read_source, write_target
 from tests.io.tables import ARROW, STATISTICS, STORED, check_message, source_of, write_bytes
 from tests.lengths import first_few
 

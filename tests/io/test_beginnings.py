@@ -9,9 +9,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from microagg.desk import memory
-from microagg.io._dialect import SAMPLE
-from microagg.io.beginnings import Extent, extent_of, in_parts, read_beginning
+from microagg.files.beginnings import Extent, extent_of, in_parts, read_beginning
+from microagg.files.formats.dialect import SAMPLE
+from microagg.jobs import memory
 from microagg.recipe import Recipe
 
 TABLE = pa.table({"a": range(1000), "b": [f"word{i % 7}" for i in range(1000)]})
@@ -37,7 +37,7 @@ def test_of_a_feather_file_in_one_part_only_one_column_is_read(tmp_path):
     pa.feather.write_feather(wide, tmp_path / "wide.feather", chunksize=10_000, compression="lz4")
     code = f"""if True:
         import pyarrow as pa
-        from microagg.io.beginnings import extent_of
+        from microagg.files.beginnings import extent_of
         found = extent_of({str(tmp_path / "wide.feather")!r})
         print(found.records, found.columns, pa.default_memory_pool().max_memory())"""
     records, columns, most = map(int, subprocess.check_output([sys.executable, "-c", code], text=True).split())

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from microagg.errors import InvalidParameter
-from microagg.io import _duckdb
-from microagg.io.databases import (
+from microagg.files.databases import (
     check_table_target,
     is_database,
     read_table,
@@ -14,6 +13,7 @@ from microagg.io.databases import (
     without_credentials,
     write_table,
 )
+from microagg.files.formats import duckdb as _duckdb
 from tests.io.database_cases import AWKWARD, refused
 
 

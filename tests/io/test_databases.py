@@ -12,13 +12,9 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import _duckdb, _postgresql
-from microagg.io.databases import (
-    check_table_target,
-    read_table,
-    without_credentials,
-    write_table,
-)
+from microagg.files.databases import check_table_target, read_table, without_credentials, write_table
+from microagg.files.formats import duckdb as _duckdb
+from microagg.files.formats import postgresql as _postgresql
 from tests.io.database_cases import AWKWARD, duckdb, refused
 
 
@@ -114,7 +110,7 @@ INTERRUPTED = """
 import sys
 import numpy as np, pyarrow as pa
 import duckdb, adbc_driver_postgresql.dbapi
-from microagg.io.databases import read_table, write_table
+from microagg.files.databases import read_table, write_table
 numbers = pa.array(np.arange(3_000_000))
 table = pa.table({"a": numbers, "b": numbers.cast(pa.string())})
 print("ready", flush=True)

@@ -9,13 +9,9 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData, PromiseBroken
-from microagg.io import _duckdb
-from microagg.io.databases import (
-    check_table_target,
-    read_table,
-    write_table,
-)
-from microagg.io.promise import Promise
+from microagg.files.databases import check_table_target, read_table, write_table
+from microagg.files.formats import duckdb as _duckdb
+from microagg.files.promise import Promise
 from tests.io.database_cases import AWKWARD, duckdb, refused
 
 

@@ -13,10 +13,11 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import _archive, _excel
-from microagg.io.addresses import check_target, file_digest
-from microagg.io.beginnings import extent_of
-from microagg.io.sources import read_source, write_target
+from microagg.files.addresses import check_target, file_digest
+from microagg.files.beginnings import extent_of
+from microagg.files.formats import archive as _archive
+from microagg.files.formats import excel as _excel
+from microagg.files.sources import read_source, write_target
 from tests.cli import call, complaint
 from tests.io.tables import check_message, rewrite, source_of, write_bytes
 

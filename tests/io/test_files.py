@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from microagg.io import files
-from microagg.io.files import narrow_to_folder, whole_file
-from microagg.io.scratch import private_folder, put_in_place
+from microagg.files import files
+from microagg.files.files import narrow_to_folder, whole_file
+from microagg.files.scratch import private_folder, put_in_place
 
 SOMEBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user or group")
@@ -139,7 +139,7 @@ def test_an_access_list_is_kept(tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from microagg.io.files import whole_file
+from microagg.files.files import whole_file
 with whole_file(Path(sys.argv[1])) as fresh:
     fresh.write_text("half of it")
     os.kill(os.getpid(), signal.SIGKILL)

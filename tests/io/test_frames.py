@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.io.frames import open_frame, ordered_codes
+from microagg.columns.frames import open_frame, ordered_codes
 
 
 @pytest.mark.parametrize("dtype", ["str", "string[pyarrow]", "large_string[pyarrow]"])

@@ -3,8 +3,8 @@
 import pytest
 
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.batches import Batches
-from microagg.io.sources import read_source, write_target
+from microagg.files.batches import Batches
+from microagg.files.sources import read_source, write_target
 from tests.io.tables import check_message, write_bytes
 
 WITHOUT = {

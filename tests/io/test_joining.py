@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
-from microagg.io.joining import join
-from microagg.io.promise import Promise, Written, check_written_apart
-from microagg.io.sources import Source
+from microagg.files.joining import join
+from microagg.files.promise import Promise, Written, check_written_apart
+from microagg.files.sources import Source
 from tests.reference import counted_units as slow
 from tests.reference import joining as naive
 

@@ -7,13 +7,7 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.databases import (
-    check_table_target,
-    read_table,
-    same_table,
-    without_credentials,
-    write_table,
-)
+from microagg.files.databases import check_table_target, read_table, same_table, without_credentials, write_table
 from tests.io.database_cases import AWKWARD, refused
 from tests.io.server import PASSWORD, USER
 

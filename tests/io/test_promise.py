@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns.numbers import Marks
 from microagg.errors import InvalidData, PromiseBroken, RoleError, TooFewRecords
-from microagg.io import _text
-from microagg.io import promise as promises
-from microagg.io._dialect import Dialect
-from microagg.io._numbers import Marks
-from microagg.io.databases import read_table, write_table
-from microagg.io.promise import Promise, check_written
-from microagg.io.sources import Source, read_source, write_target
+from microagg.files import promise as promises
+from microagg.files.databases import read_table, write_table
+from microagg.files.formats import text as _text
+from microagg.files.formats.dialect import Dialect
+from microagg.files.promise import Promise, check_written
+from microagg.files.sources import Source, read_source, write_target
 from tests.io.faults import FAULTS, spoil_duckdb, spoil_postgresql, spoilt
 from tests.io.tables import ARROW, STATISTICS, TEXT, check_message, source_of
 from tests.lengths import given_few
@@ -246,5 +246,5 @@ def test_the_faults_are_faults():
 
 @pytest.mark.parametrize("kind", [".sav", ".dta"])
 def test_statistics_files_are_read_back_in_pieces(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("microagg.io.read_back._CELLS", 5 * 20)  # 20 rows, of which there are three times as many
+    monkeypatch.setattr("microagg.files.read_back._CELLS", 5 * 20)  # 20 rows, of which there are three times as many
     write_target(STORABLE, tmp_path / f"out{kind}", source_of(ORIGINAL), promise=RELEASE.promise)

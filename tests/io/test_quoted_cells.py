@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData
-from microagg.io.batches import Batches
-from microagg.io.sources import read_source
+from microagg.files.batches import Batches
+from microagg.files.sources import read_source
 from tests.io.tables import check_message, write_bytes
 
 

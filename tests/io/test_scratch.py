@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from microagg.errors import InvalidParameter
-from microagg.io import scratch
-from microagg.io.scratch import private_folder, put_in_place
+from microagg.files import scratch
+from microagg.files.scratch import private_folder, put_in_place
 
 SOMEBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")

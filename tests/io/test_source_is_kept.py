@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.addresses import check_target
-from microagg.io.databases import read_table, write_table
-from microagg.io.sources import read_source, write_target
+from microagg.files.addresses import check_target
+from microagg.files.databases import read_table, write_table
+from microagg.files.sources import read_source, write_target
 from tests.io.database_cases import duckdb, refused
 from tests.io.server import PASSWORD, USER, standby
 from tests.lengths import first_few

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from microagg.columns.numbers import Marks
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import databases, sources
-from microagg.io._dialect import Dialect
-from microagg.io._numbers import Marks
-from microagg.io.addresses import check_target, file_digest
-from microagg.io.sources import Source, read_source, write_target
+from microagg.files import databases, sources
+from microagg.files.addresses import check_target, file_digest
+from microagg.files.formats.dialect import Dialect
+from microagg.files.sources import Source, read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, rewrite, source_of, write_bytes
 from tests.lengths import given_few
 

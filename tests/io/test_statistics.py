@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData
-from microagg.io import _statistics, sources
-from microagg.io.sources import read_source, write_target
+from microagg.files import sources
+from microagg.files.formats import statistics as _statistics
+from microagg.files.sources import read_source, write_target
 from tests.io.tables import STATISTICS, rewrite, source_of, write_bytes
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.columns import labels
 from microagg.errors import InvalidData
-from microagg.io import labels
 
 pyreadstat = pytest.importorskip("pyreadstat")
 polars = pytest.importorskip("polars")

@@ -12,11 +12,11 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, StoreFailed
-from microagg.io import publishing
-from microagg.io.addresses import kind_at
-from microagg.io.databases import without_credentials
-from microagg.io.publishing import private_place, publish, still_open, whole_object
-from microagg.io.stores import Place, is_store, place_at, shown_address, where
+from microagg.files import publishing
+from microagg.files.addresses import kind_at
+from microagg.files.databases import without_credentials
+from microagg.files.publishing import private_place, publish, still_open, whole_object
+from microagg.files.stores import Place, is_store, place_at, shown_address, where
 from tests.io.object_store import ENVIRONMENT, SECRET, keys_in, object_store
 
 TABLE = pa.table({"wage": [1.5, 1.5, 2.0, 2.0], "code": ["a", "b", "c", "d"]})
@@ -175,7 +175,7 @@ def _break_off(place):
 
 def test_what_breaks_the_promise_is_not_left(folder, monkeypatch):
     release = ma.protect(TABLE, k=2, quasi=["wage"], keep=["code"])
-    monkeypatch.setattr("microagg.io.sources.check_written", _broken)
+    monkeypatch.setattr("microagg.files.sources.check_written", _broken)
     with pytest.raises(PromiseBroken):
         ma.write(release, str(folder / "out.parquet"))
     assert names(folder) == []
@@ -265,8 +265,8 @@ def test_two_runs_that_publish_to_one_place_do_not_mix(folder, monkeypatch):
 
 KILLED = """
 import os, signal
-from microagg.io import publishing
-from microagg.io.stores import Place, place_at
+from microagg.files import publishing
+from microagg.files.stores import Place, place_at
 from tests.io.test_stores import FRESH, _publish
 folder = place_at({folder!r})
 copy = Place.copy_to
@@ -327,11 +327,11 @@ _NOW = publishing.time.time
 
 
 def test_a_large_file_is_copied_through_this_machine_where_the_store_does_not(store, folder, monkeypatch):
-    monkeypatch.setattr("microagg.io.stores._COPIED", 10)
+    monkeypatch.setattr("microagg.files.stores._COPIED", 10)
     (folder / "a").write_bytes(b"x" * 1000)
     store.counted.before = lambda environ: "400 Bad Request" if "HTTP_X_AMZ_COPY_SOURCE" in environ else None
     (folder / "a").copy_to(folder / "b")
     assert (folder / "b").read_bytes() == b"x" * 1000
-    monkeypatch.setattr("microagg.io.stores._COPIED", 10_000)
+    monkeypatch.setattr("microagg.files.stores._COPIED", 10_000)
     with pytest.raises(StoreFailed):
         (folder / "a").copy_to(folder / "c")

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
+from microagg.columns.categories import without_views
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io import files
-from microagg.io._categories import without_views
-from microagg.io.addresses import check_target, file_digest
-from microagg.io.sources import read_source, write_target
+from microagg.files import files
+from microagg.files.addresses import check_target, file_digest
+from microagg.files.sources import read_source, write_target
 from microagg.study.inspection import inspect_table
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, check_message, source_of, write_bytes
 

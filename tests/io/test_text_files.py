@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData, RoleError
-from microagg.io.sources import Source, read_source
+from microagg.files.sources import Source, read_source
 from tests.io.tables import rewrite, write_bytes
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from microagg.judgement.bins import before_and_after
+from microagg.judge.bins import before_and_after
 
 
 @pytest.mark.parametrize("largest", [1e308, 1.7e308, 5e306])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.judgement import judge
+from microagg.judge import judge
 
 FRAME = pd.DataFrame(
     {

@@ -8,13 +8,16 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judgement import judge
-from microagg.judgement.bins import SMALL_CELL
-from microagg.judgement.dates import _cut_of_calendar, _day, cut_of_dates
-from microagg.judgement.drawn import _public_bars
-from microagg.kinds import Cells, Nominal, Ordinal
+from microagg.columns.coding import open_table
+from microagg.columns.finders import Asked
+from microagg.columns.frames import open_frame
+from microagg.columns.kinds import Cells, Nominal, Ordinal
+from microagg.columns.table import Coded
+from microagg.judge import judge
+from microagg.judge.bins import SMALL_CELL
+from microagg.judge.dates import _cut_of_calendar, _day, cut_of_dates
+from microagg.judge.drawn import _public_bars
 from microagg.report import build, render
-from microagg.table import Coded
 
 K = 3
 HOUSEHOLDS = ma.datasets.households(900, seed=1)
@@ -99,9 +102,9 @@ STORED = {
 @pytest.mark.parametrize("stored", STORED)
 def test_borders_of_dates_are_called_as_dates_are_written(stored):
     values, first = STORED[stored]
-    frame = ma.io.frames.open_frame(pa.table({"a": values}))
+    frame = open_frame(pa.table({"a": values}))
     cut = cut_of_dates(frame.get_column("a"), "a")
-    _, coders = ma.io.coding.open_table(frame, {"a": ma.io.coding.Asked(kind="date")})
+    _, coders = open_table(frame, {"a": Asked(kind="date")})
     numbers = coders["a"].cells(frame.get_column("a")).values
     edges, marks = cut(numbers.min(), numbers.max(), 32, whole=True)
     assert marks[0] == first

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.evaluate.definitions import DEFINITIONS
-from microagg.evaluate.measure import Definition
-from microagg.judgement import judge
-from microagg.partition import METHODS, Method
+from microagg.algorithms.methods import METHODS, Method
+from microagg.columns.roles import Role
+from microagg.judge import judge
+from microagg.measures.definitions import DEFINITIONS
+from microagg.measures.measure import Definition
 from microagg.report import build, render
 from microagg.report.model import put_into_words
-from microagg.schema import Role
 
 SURVEY = ma.datasets.survey(400, seed=0)
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"], "confidential": ["tax"]}
@@ -41,7 +41,7 @@ def test_figures_are_found_by_name_and_are_the_releases():
 
 
 def test_the_tree_is_the_one_that_was_spanned(monkeypatch):
-    monkeypatch.setattr("microagg.partition.dependence._spanning_tree", lambda *_, **__: pytest.fail("spanned again"))
+    monkeypatch.setattr("microagg.algorithms.dependence._spanning_tree", lambda *_, **__: pytest.fail("spanned again"))
     tree = judge(RELEASE).tree
     assert tree.edges == tuple((a, b, weight) for a, b, weight in RELEASE.selection.tree.edges)
     assert [tree.names[j] for j in tree.chosen] == list(RELEASE.selection.columns)

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from microagg.kinds import Cells, Date, Nominal, Number, Ordinal, Semi
-from microagg.table import Coded
+from microagg.columns.kinds import Cells, Date, Nominal, Number, Ordinal, Semi
+from microagg.columns.table import Coded
 
 KINDS = {"number": Number(), "date": Date(), "ordinal": Ordinal(5), "nominal": Nominal(), "semi": Semi(0.0)}
 

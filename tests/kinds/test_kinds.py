@@ -5,12 +5,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from microagg.aggregate import represent
+from microagg.columns.embedding import embed, embed_both
+from microagg.columns.kinds import Cells, Nominal, Ordinal, Rule, Semi, Taxonomy
+from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData
-from microagg.evaluate.loss import loss_of_release
-from microagg.kinds import Cells, Nominal, Ordinal, Rule, Semi, Taxonomy
-from microagg.prepare.embedding import embed, embed_both
-from microagg.table import Coded, Table
+from microagg.mask.representatives import represent
+from microagg.measures.loss import loss_of_release
 from tests.kinds.columns import coded, columns, plain, units_of
 from tests.lengths import given_few
 from tests.reference import mixed

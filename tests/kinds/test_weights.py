@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.aggregate import represent
+from microagg.columns.kinds import Rule, Taxonomy
+from microagg.columns.table import Coded, Table
+from microagg.columns.weights import Members, Weights
 from microagg.errors import InvalidData
-from microagg.evaluate.loss import weighted_loss_of_release
-from microagg.kinds import Rule, Taxonomy
-from microagg.table import Coded, Table
-from microagg.weights import Members, Weights
+from microagg.mask.representatives import represent
+from microagg.measures.loss import weighted_loss_of_release
 from tests.kinds.columns import coded, columns, plain, units_of
 from tests.lengths import given_few
 from tests.reference import mixed

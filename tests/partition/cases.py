@@ -3,12 +3,12 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.maximum_distance import maximum_distance
-from microagg.partition.mdav import mdav
-from microagg.partition.univariate import projection, univariate
-from microagg.partition.vmdav import vmdav
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.maximum_distance import maximum_distance
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.univariate import projection, univariate
+from microagg.algorithms.vmdav import vmdav
 from tests.reference.cbfs import cbfs as cbfs_oracle
 from tests.reference.iamat import iamat as iamat_oracle
 from tests.reference.maximum_distance import maximum_distance as maximum_distance_oracle

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.vmdav import vmdav
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords
-from microagg.partition import METHODS
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.mdav import mdav
-from microagg.partition.vmdav import vmdav
 
 X = np.random.default_rng(0).standard_normal((20, 3))
 everywhere = pytest.mark.parametrize("name", METHODS)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg._kernels.records import Records, coordinates, take
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.partition import choose_search
-from microagg.partition.mdav import mdav
-from microagg.partition.refine import refine
-from microagg.prepare.embedding import embed
+from microagg.algorithms.kernels.records import Records, coordinates, take
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.methods import choose_search
+from microagg.algorithms.refine import refine
+from microagg.columns import frames
+from microagg.columns.coding import open_table
+from microagg.columns.embedding import embed
 from microagg.recipe._signature import recipe_of
 from microagg.recipe.wishes import asked_of
 from tests.lengths import given_few
@@ -172,7 +172,7 @@ def test_protect_makes_no_coordinate_for_every_category(monkeypatch):
     def refused(_):
         raise AssertionError("all coordinates were made")
 
-    for module in ("grouping", "prepare.embedding"):
+    for module in ("mask.grouping", "columns.embedding"):
         monkeypatch.setattr(f"microagg.{module}.coordinates", refused)
     assert_array_equal(ma.protect(frame, k=5, blocks="none", refine="fast").groups, expected)
     assert ma.protect(frame, k=5, blocks="median", max_block=100).n_blocks == 6

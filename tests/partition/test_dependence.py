@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 import microagg as ma
+from microagg.algorithms import dependence as trees
+from microagg.algorithms.dependence import automatic_bins
+from microagg.columns.table import Table
 from microagg.errors import InputError, InvalidParameter
-from microagg.partition import dependence as trees
-from microagg.partition.dependence import automatic_bins
-from microagg.table import Table
 from tests.lengths import first_few, given_few
 from tests.reference import dependence as oracle
 

@@ -8,16 +8,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg._kernels.records import plain_records
-from microagg.diversity import Confidential, Demand, Limits
+from microagg.algorithms.diversity.candidates import candidates
+from microagg.algorithms.diversity.closeness import closeness, cut_by_rank, size_for_closeness
+from microagg.algorithms.diversity.demand import Confidential, Demand, Limits
+from microagg.algorithms.diversity.swaps import swapped
+from microagg.algorithms.diversity.ways import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.refine import refine, squared_error
+from microagg.algorithms.units import Units, held_by
 from microagg.errors import InvalidParameter
-from microagg.partition.candidates import candidates
-from microagg.partition.closeness import closeness, cut_by_rank, size_for_closeness
-from microagg.partition.diverse import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse
-from microagg.partition.mdav import mdav
-from microagg.partition.refine import refine, squared_error
-from microagg.partition.swaps import swapped
-from microagg.units import Units, held_by
 from tests.lengths import given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made

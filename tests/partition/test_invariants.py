@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from microagg.aggregate import released_values
-from microagg.partition.univariate import univariate
+from microagg.algorithms.univariate import univariate
+from microagg.mask.representatives import released_values
 from tests.lengths import given_few
 from tests.partition.cases import NEVER_ABOVE_2K, PARTITIONERS, matrices_and_k
 
@@ -108,5 +108,5 @@ def test_slicing_the_work_changes_nothing(name, monkeypatch):
     X = np.random.default_rng(1).standard_normal((200, 3))
     labels = partition(name, X, 3)
     for stem in ("_run", "vmdav", "iamat", "maximum_distance", "univariate"):
-        monkeypatch.setattr(importlib.import_module(f"microagg.partition.{stem}"), "SLICE", 1)
+        monkeypatch.setattr(importlib.import_module(f"microagg.algorithms.{stem}"), "SLICE", 1)
     assert_array_equal(partition(name, X, 3), labels)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from microagg import datasets, information_loss
-from microagg.moments import standard_scores
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.maximum_distance import maximum_distance
-from microagg.partition.mdav import mdav
-from microagg.partition.vmdav import vmdav
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.maximum_distance import maximum_distance
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.scores import standard_scores
+from microagg.algorithms.vmdav import vmdav
 
 pytestmark = pytest.mark.casc
 

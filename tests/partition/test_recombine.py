@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
-from microagg._kernels.records import plain_records
-from microagg.partition import _recombine
-from microagg.partition._annealing import Search
-from microagg.partition._cover import Columns
-from microagg.partition._recombine import Pool, best_cover, recombine
-from microagg.progress import Told
+from microagg.algorithms import _recombine
+from microagg.algorithms._annealing import Search
+from microagg.algorithms._cover import Columns
+from microagg.algorithms._recombine import Pool, best_cover, recombine
+from microagg.algorithms.kernels.records import plain_records
+from microagg.work import Told
 from tests.reference.optimum import least_error, least_error_of_sizes, squared_error
 
 
@@ -117,7 +117,7 @@ def test_a_thorough_search_is_repeatable_and_keeps_sizes(sizes):
 
 @pytest.mark.campaign
 def test_a_filled_time_limit_goes_beyond_the_schedule_and_can_be_repeated(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("microagg.partition.refine"), "_RESERVE", 0.02)
+    monkeypatch.setattr(importlib.import_module("microagg.algorithms.refine"), "_RESERVE", 0.02)
     X = ma.datasets.normal(120, 2, seed=0)
     labels = ma.MDAV(k=3).fit_predict(X)
     filled = ma.refine(X, labels, 3, effort="thorough", time_limit=3.0, seed=1)

@@ -151,7 +151,7 @@ def test_bad_parameters(change, words):
 
 
 def test_very_many_moves_are_divided_among_searches(monkeypatch):
-    module = importlib.import_module("microagg.partition.refine")
+    module = importlib.import_module("microagg.algorithms.refine")
     monkeypatch.setattr(module, "_ENOUGH_MOVES", 400_000)
     monkeypatch.setattr(module, "_ENOUGH_SWEEPS", 2000)
     X = ma.datasets.normal(90, 3, seed=2)

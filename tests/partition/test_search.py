@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import microagg as ma
-from microagg._kernels.records import plain_records
-from microagg.moments import standard_scores
-from microagg.partition import _run, choose_search, settled_search
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.maximum_distance import maximum_distance
-from microagg.partition.mdav import mdav
-from microagg.partition.vmdav import vmdav
+from microagg.algorithms import _run
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.maximum_distance import maximum_distance
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.methods import choose_search, settled_search
+from microagg.algorithms.scores import standard_scores
+from microagg.algorithms.vmdav import vmdav
 from tests.lengths import given_few
 
 SEARCHED = {
@@ -87,7 +88,7 @@ def test_tree_and_brute_agree_on_one_thread_and_on_two(name, case):
 def test_the_shell_changes_nothing(name, small, monkeypatch):
     X = np.random.default_rng(3).standard_normal((3000, 3)).round(1)
     without = both(name, X, 3)[1]
-    monkeypatch.setattr("microagg._kernels.shell._SMALL", 10 if small else 10**9)
+    monkeypatch.setattr("microagg.algorithms.kernels.shell._SMALL", 10 if small else 10**9)
     for labels in both(name, X, 3):
         assert_array_equal(labels, without)
 
@@ -113,7 +114,7 @@ def test_rebuilding_the_tree_changes_nothing(name, monkeypatch):
     X = np.random.default_rng(4).standard_normal((600, 4)).round(1)
     expected = both(name, X, 3)[1]
     for stem in ("_run", "vmdav", "iamat", "maximum_distance"):
-        monkeypatch.setattr(importlib.import_module(f"microagg.partition.{stem}"), "SLICE", 1)
+        monkeypatch.setattr(importlib.import_module(f"microagg.algorithms.{stem}"), "SLICE", 1)
     monkeypatch.setattr(_run, "_THINNED", 0.99)
     assert_array_equal(both(name, X, 3)[0], expected)
 

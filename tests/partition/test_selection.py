@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microagg.algorithms import dependence as dependences
+from microagg.algorithms.selection import choose_columns, select_columns
+from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
-from microagg.partition import dependence as dependences
-from microagg.partition.selection import choose_columns, select_columns
-from microagg.table import Table
 from tests.reference import dependence as oracle
 
 

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import microagg as ma
+from microagg.algorithms.scores import standard_scores
+from microagg.algorithms.tight_bound import tight_bound
 from microagg.errors import InvalidParameter
-from microagg.moments import standard_scores
-from microagg.partition.tight_bound import tight_bound
 from tests.lengths import first_few
 from tests.reference.optimum import least_error
 from tests.reference.pricing import largest_excess, programme
@@ -44,7 +44,7 @@ def test_the_prices_prove_the_bound(number):
 
 
 def test_cuts_raise_the_bound_and_keep_the_proof():
-    module = importlib.import_module("microagg.partition.tight_bound")
+    module = importlib.import_module("microagg.algorithms.tight_bound")
     X = ma.datasets.normal(16, 2, seed=8)
     with_cuts = tight_bound(X, 3)
     assert len(with_cuts.triples) > 0

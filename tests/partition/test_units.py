@@ -8,17 +8,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg._kernels.records import coordinates, plain_records
+from microagg.algorithms import _run
+from microagg.algorithms.cbfs import cbfs
+from microagg.algorithms.iamat import iamat
+from microagg.algorithms.kernels.records import coordinates, plain_records
+from microagg.algorithms.maximum_distance import maximum_distance
+from microagg.algorithms.mdav import mdav
+from microagg.algorithms.merging import merge_short
+from microagg.algorithms.methods import METHODS
+from microagg.algorithms.refine import refine
+from microagg.algorithms.units import Units, held_by
+from microagg.algorithms.vmdav import vmdav
 from microagg.errors import InvalidParameter, TooFewRecords
-from microagg.partition import METHODS, _run
-from microagg.partition.cbfs import cbfs
-from microagg.partition.iamat import iamat
-from microagg.partition.maximum_distance import maximum_distance
-from microagg.partition.mdav import mdav
-from microagg.partition.merging import merge_short
-from microagg.partition.refine import refine
-from microagg.partition.vmdav import vmdav
-from microagg.units import Units, held_by
 from tests.lengths import first_few, given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
@@ -151,9 +152,9 @@ def test_slicing_the_work_and_rebuilding_the_tree_change_nothing(name, search, m
     partitioner, _, options = METHODS_WITH_UNITS[name]
     expected = partitioner(X, 4, search=search, units=units, **options)
     for stem in ("_run", "vmdav", "iamat", "maximum_distance"):
-        monkeypatch.setattr(importlib.import_module(f"microagg.partition.{stem}"), "SLICE", 1)
+        monkeypatch.setattr(importlib.import_module(f"microagg.algorithms.{stem}"), "SLICE", 1)
     monkeypatch.setattr(_run, "_THINNED", 0.99)
-    monkeypatch.setattr("microagg.partition._leftovers._AT_ONCE", 1)
+    monkeypatch.setattr("microagg.algorithms._leftovers._AT_ONCE", 1)
     assert_array_equal(partitioner(X, 4, search=search, units=units, **options), expected)
 
 

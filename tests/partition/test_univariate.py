@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.algorithms.univariate import projection, univariate
 from microagg.errors import InvalidParameter
-from microagg.partition.univariate import projection, univariate
 from tests.reference.univariate import least_error_of_all_cuts, optimal_runs
 
 

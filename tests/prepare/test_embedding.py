@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from microagg.kinds import Cells, Nominal, Number, Taxonomy
-from microagg.prepare.embedding import embed, embed_both
-from microagg.table import Coded, Table
+from microagg.columns.embedding import embed, embed_both
+from microagg.columns.kinds import Cells, Nominal, Number, Taxonomy
+from microagg.columns.table import Coded, Table
 
 RNG = np.random.default_rng(0)
 JOBS = RNG.integers(0, 7, 200).astype(float)

@@ -2,10 +2,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.kinds import Cells, Number
-from microagg.prepare.ordering import ordered_by_value
-from microagg.table import Coded, Table
-from microagg.units import Units
+from microagg.algorithms.units import Units
+from microagg.columns.kinds import Cells, Number
+from microagg.columns.ordering import ordered_by_value
+from microagg.columns.table import Coded, Table
 from tests.reference.order import in_order
 
 CELLS = st.one_of(st.sampled_from([-0.0, 0.0, 1.0, 2.5]), st.none())

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.prepare.patterns import find_patterns
-from microagg.table import Table
+from microagg.columns.patterns import find_patterns
+from microagg.columns.table import Table
 from tests.kinds.columns import coded, columns
 from tests.reference import mixed
 

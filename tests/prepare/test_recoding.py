@@ -13,8 +13,8 @@ import pytest
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns.recoding.recoding import Recoding, Tally
 from microagg.errors import InvalidParameter
-from microagg.prepare.recoding import Recoding, Tally
 from tests.lengths import given_few
 from tests.reference import recoding as oracle
 

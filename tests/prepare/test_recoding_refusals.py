@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from microagg.columns.recoding.recoding import Recoding
 from microagg.errors import InvalidData, InvalidParameter, RoleError
-from microagg.prepare.recoding import Recoding
 
 WRONG = {
     "no mapping": (5, "is not a rule"),

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from microagg.moments import standard_scores
-from microagg.prepare.embedding import embed
-from microagg.table import Table
+from microagg.algorithms.scores import standard_scores
+from microagg.columns.embedding import embed
+from microagg.columns.table import Table
 
 
 def scale_columns(columns, scale):

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.desk.again import command, program, script, shell, unsaid
 from microagg.errors import InvalidParameter
-from microagg.io.databases import in_recipes
+from microagg.files.databases import in_recipes
+from microagg.jobs.again import command, program, script, shell, unsaid
 from microagg.recipe.candidates import read_candidates
 from tests.cli import call, complaint
 from tests.io.object_store import ENVIRONMENT, object_store

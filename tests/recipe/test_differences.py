@@ -11,7 +11,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, RoleError
-from microagg.io.batches import Batches
+from microagg.files.batches import Batches
 from microagg.recipe._profile import MOST, profile_of
 from microagg.recipe.differences import compared
 

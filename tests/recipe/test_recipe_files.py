@@ -9,8 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.algorithms.methods import BY_TREE, forming_method
 from microagg.errors import InvalidParameter
-from microagg.partition import BY_TREE, forming_method
 from microagg.recipe import PARTS, Comments, Recipe, choices, options_of
 from microagg.recipe._choice import (
     FLAG,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judgement.bins import SMALL_CELL, before_and_after, masked_only, merge_small
+from microagg.judge.bins import SMALL_CELL, before_and_after, masked_only, merge_small
 from microagg.report import SourceFacts, WrittenFacts, build, render, to_json
 
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}

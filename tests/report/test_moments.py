@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.desk.facts import release_facts
-from microagg.judgement import judge
+from microagg.jobs.facts import release_facts
+from microagg.judge import judge
 from microagg.report import build, render, to_json
 from microagg.report.text import FIXED, THIN
 

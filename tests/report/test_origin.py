@@ -11,7 +11,7 @@ import pyarrow.csv
 import pytest
 
 import microagg as ma
-from microagg.judgement import judge
+from microagg.judge import judge
 from microagg.report import WrittenFacts, build, render, to_json
 from tests.cli import call
 

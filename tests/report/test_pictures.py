@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judgement.parts import Bar, Correlations, Criterion, Distribution, Tree
+from microagg.judge.parts import Bar, Correlations, Criterion, Distribution, Tree
 from microagg.report import build, pictures
 from microagg.report.html import render_section
 from microagg.report.parts import MapRow, MapSection, RecordsPicture

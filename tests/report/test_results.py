@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.desk.facts import release_facts
-from microagg.desk.findings import findings_of, results_of, warnings_among
-from microagg.judgement import judge
-from microagg.judgement.results import _farthest
+from microagg.jobs.facts import release_facts
+from microagg.jobs.findings import findings_of, results_of, warnings_among
+from microagg.judge import judge
+from microagg.judge.results import _farthest
 from microagg.report import build, render, to_json
 from microagg.report.parts import ResultBlock
 from microagg.report.pictures import estimates

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import microagg as ma
-from microagg.desk.facts import release_facts
+from microagg.jobs.facts import release_facts
 from microagg.report.html import render
 from microagg.report.model import build
 

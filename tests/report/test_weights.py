@@ -11,7 +11,7 @@ import pytest
 from pyarrow import csv
 
 import microagg as ma
-from microagg.judgement import judge
+from microagg.judge import judge
 from microagg.report import build, to_json
 from tests.reference import weights as by_the_book
 from tests.test_weights import dominated, frame_of

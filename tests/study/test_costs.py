@@ -5,7 +5,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidParameter
-from microagg.io.sources import read_source
+from microagg.files.sources import read_source
 from microagg.study.costs import ColumnCost, ColumnCosts, column_costs, costs_in_words
 
 RNG = np.random.default_rng(3)

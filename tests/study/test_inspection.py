@@ -4,10 +4,10 @@ import pyarrow.compute as pc
 import pytest
 
 import microagg as ma
+from microagg.columns.roles import Role
 from microagg.errors import InvalidData
-from microagg.guessing import names
-from microagg.io.sources import read_source
-from microagg.schema import Role
+from microagg.files.sources import read_source
+from microagg.guess import names
 from microagg.study.inspection import inspect_table
 from tests.lengths import first_few
 

@@ -8,9 +8,9 @@ import pytest
 from pyarrow import csv
 
 import microagg as ma
-from microagg.judgement import judge
+from microagg.columns.roles import Role
+from microagg.judge import judge
 from microagg.report.text import THIN
-from microagg.schema import Role
 from microagg.study.inspection import inspect_table
 from tests.cli import call
 

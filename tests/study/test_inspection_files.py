@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from microagg.io.sources import read_source
-from microagg.schema import Role
+from microagg.columns.roles import Role
+from microagg.files.sources import read_source
 from microagg.study.inspection import inspect_table
 
 N = 3000

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 import microagg as ma
-from microagg.schema import Role
+from microagg.columns.roles import Role
 from microagg.study.inspection import inspect_table
 
 

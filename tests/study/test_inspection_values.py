@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns.roles import Role
 from microagg.errors import InvalidData
-from microagg.guessing.facts import read_facts
-from microagg.guessing.shape import is_heaped, step_of
-from microagg.schema import Role
+from microagg.guess.facts import read_facts
+from microagg.guess.shape import is_heaped, step_of
 from microagg.study.inspection import inspect_table
 from tests.lengths import given_few
 

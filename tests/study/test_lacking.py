@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import desk
+from microagg import jobs as desk
 from microagg.study.lacking import rows_to_move
 from tests.cli import call
 

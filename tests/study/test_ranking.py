@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.desk.facts import comparison_facts
 from microagg.errors import InvalidParameter
-from microagg.evaluate.criterion import FROM_UTILITY, PMSE
-from microagg.judgement.judge import alternatives_of
+from microagg.jobs.facts import comparison_facts
+from microagg.judge.judgement import alternatives_of
+from microagg.measures.criterion import FROM_UTILITY, PMSE
 from microagg.report import build, render
 from microagg.study.candidate import seen_by
 from microagg.study.ranking import known_criteria, ranking_of

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.desk.opening import open_file
+from microagg.jobs.opening import open_file
 from microagg.recipe import Recipe
 from tests.cli import call, complaint
 from tests.reference import weights as by_the_book

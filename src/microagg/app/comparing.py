@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.edits import candidate_name, change_words
 from microagg.app.jobs import comparing
 from microagg.app.session import Session
-from microagg.desk import candidates
-from microagg.desk.candidates import as_compared, ranking_by, variants
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
+from microagg.jobs import candidates
+from microagg.jobs.candidates import as_compared, ranking_by, variants
+from microagg.judge.names import shown
 from microagg.recipe import Recipe
 from microagg.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from microagg.app.history import Kept
-    from microagg.desk.trying import Tried
-    from microagg.desk.words import Told
+    from microagg.jobs.trying import Tried
+    from microagg.jobs.words import Told
     from microagg.study.candidate import Candidate
 
 MOST = 100

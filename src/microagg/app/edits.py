@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from microagg.app.words import label_of
+from microagg.columns.roles import Role
 from microagg.errors import InvalidParameter, RoleError
-from microagg.judgement.names import shown
+from microagg.judge.names import shown
 from microagg.recipe import PARTS, Kinds, Recipe, Roles, choices_of
-from microagg.schema import Role
 
 _IN_LINE = ("roles", "kinds", "method", "refine", "read", "join", "output", "compare")  # said there, or at their pages
 _MOST_IN_LINE = 2  # other choices that are named

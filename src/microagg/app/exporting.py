@@ -10,12 +10,12 @@ from microagg.app.edits import recipe_line
 from microagg.app.releasing import Chosen, Done, Prepared
 from microagg.app.session import Session
 from microagg.app.worker import EXPORT, PREPARE, Cancelled, Job
-from microagg.desk import masking, writing
-from microagg.desk.choosing import with_remarks
-from microagg.desk.findings import to_tick
-from microagg.desk.opening import Opened, open_file
-from microagg.desk.words import Told
-from microagg.io.addresses import file_digest
+from microagg.files.addresses import file_digest
+from microagg.jobs import masking, writing
+from microagg.jobs.choosing import with_remarks
+from microagg.jobs.findings import to_tick
+from microagg.jobs.opening import Opened, open_file
+from microagg.jobs.words import Told
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import render

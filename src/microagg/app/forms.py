@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from microagg.algorithms.methods import forming_method
 from microagg.app.values import Posted, as_text, column_field, value_from
 from microagg.app.words import label_of, said
+from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
-from microagg.partition import forming_method
+from microagg.judge.names import shown
 from microagg.recipe import PARTS, Choice, K, Method, Recipe, choices_of, options_of
 from microagg.recipe import _choice as kinds
 from microagg.recipe.titles import TITLES

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from microagg.frozen import frozen
+from microagg.base.frozen import frozen
 
 if TYPE_CHECKING:
     from microagg.recipe import Recipe

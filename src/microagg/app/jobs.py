@@ -1,4 +1,4 @@
-"""Work on the worker's thread that pages share: each calls the desk and hands what it finds to the session."""
+"""Work on the worker's thread that pages share: each calls `microagg.jobs` and passes what it finds to the session."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -6,17 +6,17 @@ from typing import Any
 
 from microagg.app.words import said
 from microagg.app.worker import COMPARE, DRAW, LOOK, TRY, Job
-from microagg.desk import candidates, inspecting, looking, masking
-from microagg.desk import trying as figures
-from microagg.desk.opening import Opened
-from microagg.desk.trying import Tried
-from microagg.desk.words import Told
 from microagg.errors import MicroaggError
-from microagg.progress import part, tell
+from microagg.jobs import candidates, inspecting, looking, masking
+from microagg.jobs import trying as figures
+from microagg.jobs.opening import Opened
+from microagg.jobs.trying import Tried
+from microagg.jobs.words import Told
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.study.candidate import Candidate
 from microagg.study.inspection import Exposure
+from microagg.work import part, tell
 
 
 def counting(opened: Opened, found: Callable[[Exposure], None]) -> Job:

@@ -38,7 +38,7 @@ def save(session: Session, place: str) -> Path:
 
 def how_to_go_on(session: Session) -> str:
     """Return the command line that has all the choices that were saved; empty where none were."""
-    from microagg.desk.again import app_command
+    from microagg.jobs.again import app_command
 
     if session.opened is None or session.saved is None:
         return ""

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from microagg.frozen import frozen
+from microagg.base.frozen import frozen
 
 if TYPE_CHECKING:
-    from microagg.desk.words import Told
-    from microagg.desk.writing import Written
+    from microagg.jobs.words import Told
+    from microagg.jobs.writing import Written
     from microagg.recipe import Recipe
     from microagg.report.parts import Finding
 

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
+from microagg.algorithms.methods import groups_each_column
 from microagg.app.edits import roles_from
 from microagg.app.forms import Wrong, changed_by
 from microagg.app.values import Posted, as_text
 from microagg.app.words import label_of, said
-from microagg.desk.looking import SECTIONS
+from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
-from microagg.partition import groups_each_column
+from microagg.jobs.looking import SECTIONS
+from microagg.judge.names import shown
 from microagg.recipe import PARTS, K, Recipe, choices_of
 
 if TYPE_CHECKING:
-    from microagg.desk.words import Told
+    from microagg.jobs.words import Told
 
 _MOST_STRATA = 3  # columns that are offered to be no strata
 _BLOCK, _FORMING = 10_000, 3  # records of a block, and columns that form groups, where a file is slow

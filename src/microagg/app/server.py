@@ -22,7 +22,7 @@ from microagg.app.leaving import last_words
 from microagg.app.routes import make_app
 from microagg.app.session import Session
 from microagg.errors import InvalidParameter
-from microagg.io.scratch import abandon, private_folder, signals_raise, signals_wait
+from microagg.files.scratch import abandon, private_folder, signals_raise, signals_wait
 
 _PATIENCE = 3.0  # seconds after Ctrl-C in which work that was cancelled should have ended
 _LONG_ENOUGH = 30.0  # seconds in which a browser that was opened has read the file that leads it here

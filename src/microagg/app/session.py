@@ -18,11 +18,11 @@ from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Wo
 from microagg.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from microagg.desk.guesses import ReadingGuess
-    from microagg.desk.memory import Beyond
-    from microagg.desk.opening import Opened
-    from microagg.desk.trying import Tried
-    from microagg.desk.words import Told
+    from microagg.jobs.guesses import ReadingGuess
+    from microagg.jobs.memory import Beyond
+    from microagg.jobs.opening import Opened
+    from microagg.jobs.trying import Tried
+    from microagg.jobs.words import Told
     from microagg.recipe import Recipe
     from microagg.recipe.candidates import Saved
     from microagg.release import Release
@@ -162,8 +162,8 @@ class Session:
         self.open_anyway = lambda: self.open(address, recipe, candidates, anyway=True, **chosen)
 
         def work(job: Job) -> None:
-            from microagg.desk.memory import beyond_memory
-            from microagg.desk.opening import open_source, read_file
+            from microagg.jobs.memory import beyond_memory
+            from microagg.jobs.opening import open_source, read_file
 
             if not anyway and (beyond := beyond_memory(address, recipe, **chosen)) is not None:
                 self.beyond, self.refused = beyond, beyond.told
@@ -182,7 +182,7 @@ class Session:
             self.release = self.shown = self.written = self.saved = None
 
         def does_not_fit() -> None:
-            from microagg.desk.memory import after_all
+            from microagg.jobs.memory import after_all
 
             self.beyond = after_all(address, recipe, **chosen)
 
@@ -194,7 +194,7 @@ class Session:
         address, names = self.opened.address, self.columns
 
         def work(job: Job) -> None:
-            from microagg.desk.opening import open_source, read_file
+            from microagg.jobs.opening import open_source, read_file
 
             source = read_file(address, recipe, progress=job.progress)
             same = list(source.table.column_names) == names
@@ -212,7 +212,7 @@ class Session:
         address, recipe = self.opened.address, self.recipe
 
         def work(job: Job) -> None:
-            from microagg.desk.opening import open_file
+            from microagg.jobs.opening import open_file
 
             self._take(open_file(address, recipe, progress=job.progress), job)
 
@@ -229,8 +229,8 @@ class Session:
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
-        from microagg.desk.guesses import reading_guesses
-        from microagg.desk.inspecting import looked_at
+        from microagg.jobs.guesses import reading_guesses
+        from microagg.jobs.inspecting import looked_at
 
         job.phase(_LOOKING)
         found, guesses = looked_at(opened, job.progress), reading_guesses(opened.source)
@@ -397,7 +397,7 @@ class Session:
         def failed(told: "Told", error: BaseException) -> None:
             self._failures.store(key, told)
             if isinstance(error, MemoryError) and self.opened is not None:
-                from microagg.desk.memory import tried_beyond
+                from microagg.jobs.memory import tried_beyond
 
                 self.beyond = tried_beyond(self.opened.address, recipe)
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 from microagg.app.figures import Cache
 
 if TYPE_CHECKING:
-    from microagg.desk.looking import Looked
-    from microagg.desk.trying import Tried
-    from microagg.desk.words import Told
+    from microagg.jobs.looking import Looked
+    from microagg.jobs.trying import Tried
+    from microagg.jobs.words import Told
     from microagg.recipe import Recipe
     from microagg.study.candidate import Candidate
 

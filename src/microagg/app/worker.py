@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from microagg.desk.remarks import listen
-from microagg.desk.words import Told
-from microagg.progress import Progress
+from microagg.jobs.remarks import listen
+from microagg.jobs.words import Told
+from microagg.work import Progress
 
 TRY, READ, LOOK, COMPARE, DRAW, EXPORT = "try", "read", "look", "compare", "draw", "export"
 PREPARE = "prepare"
@@ -36,7 +36,7 @@ class Job:
     title : str
         What is being done, for a person; `phase` changes it.
     work : callable
-        It passes `job.progress` on to the desk. What it raises is passed to `failed`.
+        It passes `job.progress` on to `microagg.jobs`. What it raises is passed to `failed`.
     failed : callable, optional
         Called with what is said of an error; a cancelled job has none.
     stopped : str

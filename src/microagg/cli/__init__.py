@@ -1,4 +1,4 @@
-"""The command line: parse, call the desk, print."""
+"""The command line: parse, call `microagg.jobs`, print."""
 
 import sys
 from typing import Any
@@ -7,10 +7,10 @@ from typing import Any
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
     try:  # with the first import in it, so that no Ctrl-C shows a traceback
-        from microagg.desk.interrupts import ending_at_once, insisting
+        from microagg.jobs.interrupts import ending_at_once, insisting
 
         with ending_at_once():
-            from microagg.desk.brief import brief
+            from microagg.jobs.brief import brief
 
             with brief():
                 from microagg.cli._program import make_program
@@ -19,15 +19,15 @@ def main() -> None:
         with insisting(), brief():
             program()
     except KeyboardInterrupt:
-        from microagg.desk.interrupts import INTERRUPTED
+        from microagg.jobs.interrupts import INTERRUPTED
 
         raise SystemExit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - its message is written in one place
         import typer
 
         from microagg.cli._options import as_option
-        from microagg.desk.plain import displayed
-        from microagg.desk.words import told
+        from microagg.jobs.plain import displayed
+        from microagg.jobs.words import told
 
         said = told(error, as_option)
         typer.echo(displayed(said.text), err=True)

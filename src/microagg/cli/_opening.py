@@ -7,8 +7,8 @@ from typing import Any
 from rich.text import Text
 
 from microagg.cli._terminal import Terminal, shown, table_of
-from microagg.desk.opening import Opened, open_source, read_file
-from microagg.io.sources import Source
+from microagg.files.sources import Source
+from microagg.jobs.opening import Opened, open_source, read_file
 from microagg.recipe import Recipe
 from microagg.study.inspection import Inspection
 from microagg.study.lacking import incomplete_words

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from microagg.partition import METHODS
+from microagg.algorithms.methods import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
 from microagg.recipe._choice import FLAG, LISTED, NAMES, NUMBER, WHOLE
 from microagg.recipe.titles import TITLES

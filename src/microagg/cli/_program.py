@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from microagg import __version__
-from microagg.io._kinds import known_addresses  # which imports nothing heavy
+from microagg.files.formats.kinds import known_addresses
 
 Address = Annotated[str, typer.Argument(help=f"{known_addresses()}.", show_default=False)]
 _SPEAKING = {

@@ -8,11 +8,11 @@ from rich.text import Text
 from microagg.cli._opening import describe
 from microagg.cli._options import as_option
 from microagg.cli._terminal import Terminal, shown, table_of
-from microagg.desk import Assessed, assess, read_pair
-from microagg.desk.facts import assessed_facts, joint_facts
-from microagg.desk.together import assess_all
 from microagg.errors import worded
-from microagg.evaluate.measure import as_text
+from microagg.jobs import Assessed, assess, read_pair
+from microagg.jobs.facts import assessed_facts, joint_facts
+from microagg.jobs.together import assess_all
+from microagg.measures.measure import as_text
 from microagg.recipe import Recipe, choices
 from microagg.recipe.typed import listed
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal, shown
-from microagg.desk.ahead import compiling_ahead
-from microagg.desk.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
-from microagg.desk.facts import comparison_facts
-from microagg.desk.pictures import check_picture, save_picture
+from microagg.jobs.ahead import compiling_ahead
+from microagg.jobs.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
+from microagg.jobs.facts import comparison_facts
+from microagg.jobs.pictures import check_picture, save_picture
 from microagg.recipe import Compare, choices
 from microagg.study.comparison import Comparison
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from microagg.cli._terminal import Terminal, shown, table_of
-from microagg.desk.samples import MADE, REFERENCES, check_sample, made_table, reference_table, write_sample
-from microagg.io.databases import without_credentials
+from microagg.files.databases import without_credentials
+from microagg.jobs.samples import MADE, REFERENCES, check_sample, made_table, reference_table, write_sample
 
 
 def list_(terminal: Terminal) -> None:

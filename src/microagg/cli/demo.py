@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from microagg.cli._terminal import Terminal, shown
-from microagg.desk.ahead import compiling_ahead
-from microagg.desk.samples import DEMO, check_demonstration, demo_columns, demonstrate
+from microagg.jobs.ahead import compiling_ahead
+from microagg.jobs.samples import DEMO, check_demonstration, demo_columns, demonstrate
 
 
 @compiling_ahead()

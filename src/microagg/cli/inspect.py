@@ -5,9 +5,9 @@ from typing import Any
 
 from microagg.cli._opening import opened, show
 from microagg.cli._terminal import Terminal, shown
-from microagg.desk.again import command, unsaid
-from microagg.desk.facts import cost_facts, inspection_facts, small_strata_facts
-from microagg.desk.inspecting import check_inspection, costs_of, write_small_strata
+from microagg.jobs.again import command, unsaid
+from microagg.jobs.facts import cost_facts, inspection_facts, small_strata_facts
+from microagg.jobs.inspecting import check_inspection, costs_of, write_small_strata
 from microagg.study.costs import costs_in_words
 
 

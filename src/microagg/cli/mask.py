@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from microagg.cli._opening import opened, understood
 from microagg.cli._terminal import Terminal, shown
-from microagg.desk import masking, outputs, writing
-from microagg.desk.again import command, script, unsaid
-from microagg.desk.ahead import compiling_ahead
-from microagg.desk.facts import written_facts
-from microagg.desk.opening import DEFAULT_K
-from microagg.desk.remarks import listen_closely
+from microagg.jobs import masking, outputs, writing
+from microagg.jobs.again import command, script, unsaid
+from microagg.jobs.ahead import compiling_ahead
+from microagg.jobs.facts import written_facts
+from microagg.jobs.opening import DEFAULT_K
+from microagg.jobs.remarks import listen_closely
 from microagg.recipe import Recipe
 
 

@@ -7,13 +7,13 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from microagg.algorithms.selection import Selection
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal, shown, table_of
-from microagg.desk.facts import tree_facts
-from microagg.desk.pictures import check_picture, save_picture
-from microagg.desk.trees import ColumnTree, by_a_tree, column_tree
-from microagg.partition.selection import Selection
-from microagg.plots import draw_tree
+from microagg.jobs.facts import tree_facts
+from microagg.jobs.pictures import check_picture, save_picture
+from microagg.jobs.trees import ColumnTree, by_a_tree, column_tree
+from microagg.pictures.plots import draw_tree
 from microagg.recipe import Recipe
 
 _LISTED = 12  # choices that are listed; JSON has all

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.base.frozen import frozen
 from microagg.datasets._frame import as_frame
 from microagg.errors import DatasetUnavailable, InvalidParameter
-from microagg.frozen import frozen
 
 SOURCE = "https://cran.r-project.org/src/contrib/Archive/sdcMicro/sdcMicro_5.7.7.tar.gz"
 _LARGEST_DOWNLOAD = 50_000_000

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.base.frozen import frozen
 from microagg.checks import check_whole
 from microagg.datasets._frame import check_frame, table_as_frame
 from microagg.datasets._occupations import OCCUPATIONS, PUBLIC_SERVICE
 from microagg.datasets.made import REGION_SHARES, REGIONS, heap
-from microagg.frozen import frozen
 
 EDUCATION = ("none", "primary", "lower secondary", "upper secondary", "tertiary")
 """The levels of education, lowest first."""

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from microagg.algorithms.units import Units
 from microagg.checks import check_matrix
+from microagg.columns.spelling import by_value
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.io.spelling import by_value
-from microagg.units import Units
 
 
 def as_matrix(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> NDArray[np.float64]:

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from microagg.blocking import median_blocks, orthant_blocks, univariate_blocks
-from microagg.blocking.orthants import OrthantNode, orthant_nodes
+from microagg.algorithms.blockings import median_blocks, orthant_blocks, univariate_blocks
+from microagg.algorithms.orthants import OrthantNode, orthant_nodes
 from microagg.checks import check_names
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
-from microagg.plots import draw_leaves
+from microagg.pictures.plots import draw_leaves
 
 
 class _Blocks(ClusterMixin, BaseEstimator):  # type: ignore[misc]

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from microagg.algorithms.dependence import Dependence, Edge, dependence
+from microagg.algorithms.selection import Selection
 from microagg.checks import check_names, shown_name
+from microagg.columns import frames
+from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix
-from microagg.io import frames
-from microagg.partition.dependence import Dependence, Edge, dependence
-from microagg.partition.selection import Selection
-from microagg.plots import draw_tree, draw_weights
-from microagg.table import Table
+from microagg.pictures.plots import draw_tree, draw_weights
 
 _LABELS = {
     "emim": "mutual information (nats)",

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from microagg._kernels.records import plain_records
-from microagg.aggregate import released_values
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.merging import merge_short
+from microagg.algorithms.methods import METHODS, choose_search, records_and_k, settled_search
+from microagg.algorithms.units import Units
 from microagg.checks import check_option, safe_to_square
 from microagg.estimators._matrix import as_matrix, as_units
-from microagg.partition import METHODS, choose_search, records_and_k, settled_search
-from microagg.partition.merging import merge_short
-from microagg.progress import Progress
-from microagg.units import Units
+from microagg.mask.representatives import released_values
+from microagg.work import Progress
 
 
 class Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]

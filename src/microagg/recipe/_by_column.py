@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from microagg.base.frozen import frozen
 from microagg.checks import nearest
-from microagg.frozen import frozen
-from microagg.kinds import KINDS
-from microagg.prepare.recoding import Recoding
+from microagg.columns.kinds import KINDS
+from microagg.columns.recoding.recoding import Recoding
 from microagg.recipe._choice import BY_COLUMN, Part, choose
 
 _MOST_CODES = 30

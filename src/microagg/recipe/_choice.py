@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from microagg.base.frozen import frozen
+from microagg.base.readonly import ReadOnly
 from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter, a_type
-from microagg.frozen import frozen
-from microagg.readonly import ReadOnly
 
 NAME, NAMES, NAME_OR_NAMES = "a name", "a list of names", "a name or a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, RoleError, blamed
-from microagg.evaluate.analyses.analysis import Analysis
-from microagg.evaluate.relations import Relation
-from microagg.frozen import frozen
+from microagg.measures.analyses.analysis import Analysis
 from microagg.recipe._choice import LISTED, Part, choose
+from microagg.recipe.relations import Relation
 
 
 def as_relation(said: Any) -> Relation:
@@ -64,7 +64,7 @@ class Relations(Part):
 
 def check_released(analysis: Analysis, released: Collection[Any], unit: Any) -> None:
     """Refuse an analysis that nobody could do on the release."""
-    from microagg.evaluate.analyses.judge import columns_read
+    from microagg.measures.analyses.judge import columns_read
 
     columns_read([analysis], released)
     if analysis.unit is not None and analysis.unit != unit and analysis.unit not in released:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from microagg.algorithms.methods import BY_TREE
 from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter, a_type
-from microagg.io.databases import check_in_recipe, in_recipes
-from microagg.io.files import whole_file
-from microagg.partition import BY_TREE
+from microagg.files.databases import check_in_recipe, in_recipes
+from microagg.files.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
 from microagg.recipe._former import FORMER
 from microagg.recipe._limits import MOST_TABLES, content_of, text_within

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import field
 from typing import Any, NamedTuple
 
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
-from microagg.frozen import frozen
 
 Place = tuple[str, ...]
 """A table, or a key outside any; a table and a key; or these and a name in the key's list.

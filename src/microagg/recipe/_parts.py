@@ -4,19 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
-from microagg.aggregate import AGGREGATES
-from microagg.blocking import BLOCKINGS, FUSIONS, INTERVALS
+from microagg.algorithms.blockings import BLOCKINGS, FUSIONS, INTERVALS
+from microagg.algorithms.dependence import MEASURES
+from microagg.algorithms.methods import BY_TREE, METHODS
+from microagg.algorithms.refine import EFFORTS, MOST_MOVES
+from microagg.algorithms.selection import CHOICES, COUNTED, RULES, Selection
+from microagg.base.frozen import frozen
 from microagg.checks import check_option
+from microagg.columns.embedding import SCALES
+from microagg.columns.kinds import NOMINAL_RULES, SPIKE_TOTALS
+from microagg.columns.roles import Role, Schema
 from microagg.errors import InvalidParameter, a_type, setting
-from microagg.frozen import frozen
-from microagg.io._kinds import SUFFIXES
-from microagg.kinds import NOMINAL_RULES, SPIKE_TOTALS
-from microagg.moment_matching import MOMENTS
-from microagg.partition import BY_TREE, METHODS
-from microagg.partition.dependence import MEASURES
-from microagg.partition.refine import EFFORTS, MOST_MOVES
-from microagg.partition.selection import CHOICES, COUNTED, RULES, Selection
-from microagg.prepare.embedding import SCALES
+from microagg.files.formats.kinds import SUFFIXES
 from microagg.recipe._by_column import MOST_WEIGHT, as_power_of_ten
 from microagg.recipe._choice import (
     FLAG,
@@ -36,10 +35,12 @@ from microagg.recipe._choice import (
     choices_of,
     choose,
 )
-from microagg.schema import Role, Schema
 
 SPIKE = 4.0
 """How much being the spike weighs unless something else is said: 1.0 in the definition of the embedding."""
+
+AGGREGATES = ("mean", "median")
+MOMENTS = ("none", "variance", "covariance")
 
 
 def full_name(thing: Any) -> str:

@@ -17,16 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from microagg.base.frozen import frozen
+from microagg.base.readonly import ReadOnly
+from microagg.columns import frames
+from microagg.columns.coders import arrow_of
+from microagg.columns.dates import are_dates
+from microagg.columns.numbers import as_floats, is_text, plain_floats
+from microagg.columns.roles import Role
 from microagg.errors import InvalidData
-from microagg.frozen import frozen
-from microagg.io import frames
-from microagg.io._coders import arrow_of
-from microagg.io._dates import are_dates
-from microagg.io._numbers import as_floats, is_text, plain_floats
-from microagg.io.batches import Batches
-from microagg.io.sources import Source
-from microagg.readonly import ReadOnly
-from microagg.schema import Role
+from microagg.files.batches import Batches
+from microagg.files.sources import Source
 
 if TYPE_CHECKING:
     from microagg.recipe._recipe import Recipe

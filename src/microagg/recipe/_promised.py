@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from microagg.diversity import Limits
+from microagg.algorithms.diversity.demand import Limits
+from microagg.algorithms.diversity.ways import WAYS
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, setting
-from microagg.frozen import frozen
-from microagg.partition.diverse import WAYS
 from microagg.recipe._choice import NAME, NAMES, NUMBER, NUMBERS, WHOLE, WORD, Part, choose
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from microagg.io.files import whole_file
+from microagg.files.files import whole_file
 from microagg.recipe._by_column import Importance, Kinds
 from microagg.recipe._file import text_of
 from microagg.recipe._promised import UnitChoices

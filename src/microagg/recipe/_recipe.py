@@ -10,10 +10,11 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from microagg.algorithms.methods import BY_TREE, METHODS, is_ours, method_named
+from microagg.base.frozen import frozen
 from microagg.checks import check_k, check_max_block, nearest
+from microagg.columns.roles import Schema
 from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, blamed, setting
-from microagg.frozen import frozen
-from microagg.partition import BY_TREE, METHODS, is_ours, method_named
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
 from microagg.recipe._declared import Analyses, Relations, check_released
@@ -34,7 +35,6 @@ from microagg.recipe._parts import (
 )
 from microagg.recipe._promised import DiversityChoices, UnitChoices
 from microagg.recipe._tables import PARTS, Origin, bracketed, choices, options_of
-from microagg.schema import Schema
 
 if TYPE_CHECKING:
     from microagg.recipe._profile import Profile

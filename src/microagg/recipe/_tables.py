@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from microagg.algorithms.methods import BY_TREE, forming_method
+from microagg.base.frozen import frozen
 from microagg.checks import check_names
 from microagg.errors import InputError, InvalidParameter, as_keyword
-from microagg.frozen import frozen
-from microagg.partition import BY_TREE, forming_method
 from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
 from microagg.recipe._choice import (
     BY_COLUMN,

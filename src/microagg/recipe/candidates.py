@@ -23,10 +23,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from microagg.base.frozen import frozen
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
-from microagg.frozen import frozen
-from microagg.io.files import whole_file
+from microagg.files.files import whole_file
 from microagg.recipe._file import parse, text_in, text_of, toml, toml_key
 from microagg.recipe._limits import content_of
 from microagg.recipe._lines import CANDIDATES

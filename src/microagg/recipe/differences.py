@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from microagg.base.frozen import frozen
 from microagg.checks import shown_name
+from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.taxonomies import read_taxonomy
 from microagg.errors import InvalidData
-from microagg.frozen import frozen
-from microagg.io.taxonomies import read_taxonomy
-from microagg.prepare.recoding import Recoding
 from microagg.recipe._profile import (
     MOST,
     ColumnProfile,

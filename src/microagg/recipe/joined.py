@@ -3,8 +3,8 @@
 from typing import Any
 
 from microagg.errors import InvalidParameter, setting
-from microagg.io.databases import without_credentials
-from microagg.io.joining import Joined
+from microagg.files.databases import without_credentials
+from microagg.files.joining import Joined
 from microagg.recipe._parts import Join
 from microagg.recipe._recipe import Recipe
 

@@ -2,9 +2,9 @@
 
 import math
 
-from microagg.evaluate.diversity import promised
-from microagg.judgement import Judgement
-from microagg.judgement.parts import Demanded, Goal, Kept
+from microagg.judge import Judgement
+from microagg.judge.parts import Demanded, Goal, Kept
+from microagg.measures.diversity import promised
 from microagg.report.parts import Fact, GoalRow, KeptSection, WorstPicture, worded
 from microagg.report.text import count, counted, listed, number, percent, quoted, sentence
 

@@ -1,7 +1,7 @@
 """What was done with the values of each kind, with what is missing and with the digits of means, in words."""
 
-from microagg.judgement import Judgement
-from microagg.judgement.run import KindFacts, Run
+from microagg.judge import Judgement
+from microagg.judge.run import KindFacts, Run
 from microagg.report.parts import Fact
 from microagg.report.text import at_most, counted, first_of, sentence
 from microagg.report.weights import total_words

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import Alone, GivenAway, Groups, Risk
-from microagg.judgement.run import Run
+from microagg.columns.roles import Role
+from microagg.columns.weights import DOMINATED
+from microagg.judge import Judgement
+from microagg.judge.parts import Alone, GivenAway, Groups, Risk
+from microagg.judge.run import Run
 from microagg.report import moments, origin, results, sample, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
-from microagg.schema import Role
-from microagg.weights import DOMINATED
 
 CLOSE = 20.0
 """Percent of the records: above, it is a finding that all their values are close to the released ones."""

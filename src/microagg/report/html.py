@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter
-from microagg.io.files import whole_file
+from microagg.files.files import whole_file
 from microagg.report import pictures
 from microagg.report.parts import ReportModel
 from microagg.report.templates import environment

@@ -4,13 +4,13 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from microagg.judgement import Judgement, judge
-from microagg.progress import Progress
+from microagg.judge import Judgement, judge
 from microagg.report import diversity, results, worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
 from microagg.report.parts import WrittenFacts as WrittenFacts
 from microagg.report.verdict import verdict
+from microagg.work import Progress
 
 if TYPE_CHECKING:
     from microagg.release import Release

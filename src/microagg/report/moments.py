@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import JudgedMoments
+from microagg.columns.roles import Role
+from microagg.judge import Judgement
+from microagg.judge.parts import JudgedMoments
 from microagg.report.parts import Fact, Finding
 from microagg.report.text import at_most, count, counted, first_of, listed, quoted, sentence
-from microagg.schema import Role
 
 _CLOSE = 1.0  # percent: variances that miss those of the original by more are not called the same
 _NO_COVARIANCE = 1e-4  # of standard scores: what is less has no figure

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import MissingCodes
+from microagg.judge import Judgement
+from microagg.judge.parts import MissingCodes
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, percent, quoted
 

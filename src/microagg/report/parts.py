@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import Any, Literal, TypeVar
 
-from microagg.frozen import frozen
-from microagg.judgement.parts import (
+from microagg.base.frozen import frozen
+from microagg.judge.parts import (
     ColumnLoss,
     Correlations,
     Distribution,
@@ -23,9 +23,7 @@ from microagg.judgement.parts import (
     Tree,
     WorstGroup,
 )
-from microagg.judgement.parts import (
-    Criterion as Criterion,
-)
+from microagg.judge.parts import Criterion as Criterion
 
 Part = TypeVar("Part")
 

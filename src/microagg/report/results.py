@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
-from microagg.judgement.parts import JudgedResults, ResultLine
+from microagg.judge.parts import JudgedResults, ResultLine
 from microagg.report.parts import Fact, Finding, ResultBlock, ResultsSection, State, worded
 from microagg.report.text import FIXED, count, counted, percent, sentence
 

@@ -1,6 +1,6 @@
 """Which records were judged, in words, where not all were."""
 
-from microagg.judgement import Judgement
+from microagg.judge import Judgement
 from microagg.report.parts import Finding
 from microagg.report.text import count, percent
 

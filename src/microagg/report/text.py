@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from microagg.judgement.names import shown as shown
+from microagg.judge.names import shown as shown
 
 THIN, FIXED = "\u202f", "\u00a0"  # spaces that no line breaks at
 

@@ -1,7 +1,7 @@
 """What was found of the released values: codes averaged, zeros lost, records left out, cells filled, totals moved."""
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import ColumnChange, ColumnLoss
+from microagg.judge import Judgement
+from microagg.judge.parts import ColumnChange, ColumnLoss
 from microagg.report.done import rounding_moved
 from microagg.report.parts import Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted

@@ -1,8 +1,9 @@
 """The page in a few sentences: what was promised, whether it holds, what it cost, what to look at first."""
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import Alone, Groups
-from microagg.judgement.run import Run
+from microagg.columns.roles import Role
+from microagg.judge import Judgement
+from microagg.judge.parts import Alone, Groups
+from microagg.judge.run import Run
 from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
     CLOSE,
@@ -30,7 +31,6 @@ from microagg.report.worded import (
     sample_words,
     with_spike,
 )
-from microagg.schema import Role
 
 _MOST_FIRST = 20
 _MOST_SPIKES = 3  # columns whose spikes the verdict names

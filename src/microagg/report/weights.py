@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from microagg.judgement import Judgement
-from microagg.judgement.parts import JudgedWeights, WeightFound
+from microagg.columns.roles import Role
+from microagg.judge import Judgement
+from microagg.judge.parts import JudgedWeights, WeightFound
 from microagg.report.parts import Fact, Finding
 from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted, sentence
-from microagg.schema import Role
 
 _MANY_GROUPS = 0.1  # of all: the headline says it if the weights of more show categories
 _FEW_LINKS = 0.1  # of a record: fewer expected links have no figure

@@ -2,9 +2,8 @@
 
 import math
 
-from microagg.evaluate.measure import HIGHER, Measure
-from microagg.judgement import Judgement
-from microagg.judgement.parts import (
+from microagg.judge import Judgement
+from microagg.judge.parts import (
     Alternative,
     Alternatives,
     ColumnChange,
@@ -17,6 +16,7 @@ from microagg.judgement.parts import (
     SizeCount,
     finite,
 )
+from microagg.measures.measure import HIGHER, Measure
 from microagg.report.parts import (
     CorrelationsSection,
     DistributionPicture,

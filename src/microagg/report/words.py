@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from microagg.io.databases import is_database, table_name
-from microagg.judgement import Judgement
-from microagg.judgement.bins import SMALL_CELL
-from microagg.judgement.parts import Groups
-from microagg.judgement.run import Blocks, Refined, Run
+from microagg.columns.roles import Role
+from microagg.files.databases import is_database, table_name
+from microagg.judge import Judgement
+from microagg.judge.bins import SMALL_CELL
+from microagg.judge.parts import Groups
+from microagg.judge.run import Blocks, Refined, Run
 from microagg.report import diversity, moments, sample, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
-from microagg.schema import Role
 
 TWO_RELEASES = (
     "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from typing import Any
 
-from microagg.evaluate.score import scoring_index
-from microagg.frozen import frozen
-from microagg.readonly import ReadOnly
+from microagg.base.frozen import frozen
+from microagg.base.readonly import ReadOnly
+from microagg.measures.score import scoring_index
 from microagg.release import Release
 from microagg.study.ranking import Ranking
 

@@ -9,22 +9,22 @@ from typing import Any
 
 from narwhals.typing import IntoDataFrame
 
-from microagg._kernels._jit import compiling_seconds
+from microagg.algorithms.kernels._jit import compiling_seconds
+from microagg.base.frozen import frozen
 from microagg.checks import check_jobs
 from microagg.errors import InvalidParameter
-from microagg.evaluate.criterion import Criterion, ranking_words
-from microagg.evaluate.definitions import defined
-from microagg.frozen import frozen
-from microagg.io.sources import Source
+from microagg.files.sources import Source
+from microagg.measures.criterion import Criterion, ranking_words
+from microagg.measures.definitions import defined
+from microagg.pictures.plots import cut_short, draw_map
 from microagg.pipeline import protect
-from microagg.plots import cut_short, draw_map
-from microagg.progress import Progress, part, tell
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._signature import takes
 from microagg.release import Release
 from microagg.study.candidate import NAMED, Candidate, candidate_of
 from microagg.study.ranking import Ranking, ranking_of
 from microagg.study.variants import recipes_to_compare
+from microagg.work import Progress, part, tell
 
 _SHARES = 1000  # of one release in the progress of all
 

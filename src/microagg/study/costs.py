@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.base.frozen import frozen
+from microagg.columns import frames
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.frozen import frozen
-from microagg.io import frames
-from microagg.io.sources import Source
+from microagg.files.sources import Source
 from microagg.pipeline import protect
-from microagg.progress import Progress, tell
 from microagg.recipe import Recipe
+from microagg.work import Progress, tell
 
 _SAMPLE = 2000
 _MANY = 8  # masked columns from which the text says that each more costs the others

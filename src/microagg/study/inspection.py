@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.equivalence import codes_of
-from microagg.frozen import frozen
-from microagg.guessing import codes, names
-from microagg.guessing.facts import FEW, Facts, facts_of_table
-from microagg.guessing.guess import ColumnGuess as ColumnGuess
-from microagg.guessing.roles import File, guess_column
-from microagg.io import frames
-from microagg.progress import Progress, each, stage
-from microagg.schema import Role
-from microagg.units import held_by
+from microagg.algorithms.equivalence import codes_of
+from microagg.algorithms.units import held_by
+from microagg.base.frozen import frozen
+from microagg.columns import frames
+from microagg.columns.roles import Role
+from microagg.guess import codes, names
+from microagg.guess.facts import FEW, Facts, facts_of_table
+from microagg.guess.guess import ColumnGuess as ColumnGuess
+from microagg.guess.roles import File, guess_column
+from microagg.work import Progress, each, stage
 
 ValueLabels = Mapping[str, Mapping[Any, str]]
 

@@ -9,18 +9,18 @@ import numpy as np
 from narwhals.typing import IntoDataFrame
 from numpy.typing import NDArray
 
-from microagg.assess import checked_order, known_names
 from microagg.checks import check_option
+from microagg.columns import frames
+from microagg.columns.kinds import Cells, Number
+from microagg.columns.native import floats_of
+from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.evaluate.constants import Seen, measure_constants
-from microagg.evaluate.joint import JointDisclosure, measure_joint
-from microagg.evaluate.matching import Matching
-from microagg.io import frames
-from microagg.io._native import floats_of
-from microagg.kinds import Cells, Number
-from microagg.progress import Progress, part
+from microagg.measures.assess import checked_order, known_names
+from microagg.measures.constants import Seen, measure_constants
+from microagg.measures.joint import JointDisclosure, measure_joint
+from microagg.measures.matching import Matching
 from microagg.study.matching import nearest, stands_beside
-from microagg.table import Coded, Table
+from microagg.work import Progress, part
 
 MATCHES = ("auto", "position", "nearest")
 

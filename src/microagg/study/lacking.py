@@ -1,13 +1,13 @@
 """How records with missing values should be grouped, by how many would have to join records with others missing."""
 
+from microagg.columns import frames
+from microagg.columns.coding import open_table
+from microagg.columns.patterns import find_patterns
+from microagg.columns.roles import Role
 from microagg.errors import MicroaggError
-from microagg.io import frames
-from microagg.io.coding import open_table
-from microagg.io.sources import Source
-from microagg.prepare.patterns import find_patterns
+from microagg.files.sources import Source
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of, with_declared_codes
-from microagg.schema import Role
 from microagg.study.inspection import Inspection
 
 MOST_MOVED = 0.05

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.equivalence import codes_of, split_classes
-from microagg.evaluate.matching import Files, Matching, by_nearest, by_position
-from microagg.io import frames
-from microagg.progress import Progress
+from microagg.algorithms.equivalence import codes_of, split_classes
+from microagg.columns import frames
+from microagg.measures.matching import Files, Matching, by_nearest, by_position
+from microagg.work import Progress
 
 Labels = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from microagg.base.frozen import frozen
 from microagg.checks import nearest
 from microagg.errors import InvalidParameter, setting
-from microagg.evaluate.analyses.analysis import Analysis
-from microagg.evaluate.criterion import FROM_UTILITY, PMSE, SCORE, Criterion
-from microagg.evaluate.definitions import defined
-from microagg.frozen import frozen
+from microagg.measures.analyses.analysis import Analysis
+from microagg.measures.criterion import FROM_UTILITY, PMSE, SCORE, Criterion
+from microagg.measures.definitions import defined
 from microagg.recipe import Recipe
 from microagg.release import Release
 

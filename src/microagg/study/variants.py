@@ -6,9 +6,9 @@ from numbers import Number
 from types import NoneType
 from typing import Any
 
+from microagg.algorithms.methods import BY_TREE
 from microagg.checks import check_k
 from microagg.errors import InvalidParameter
-from microagg.partition import BY_TREE
 from microagg.recipe import Recipe
 from microagg.recipe import choices as choices_by_keyword
 from microagg.study.ranking import with_floor

@@ -5,11 +5,11 @@ from typing import Any
 
 import narwhals as nw
 
+from microagg.columns import frames
+from microagg.columns.kinds import FEWEST
+from microagg.columns.weighing import checked_weights
 from microagg.errors import InvalidData
-from microagg.evaluate.weights import could_dominate, fingerprint, unit_could_dominate
-from microagg.io import frames
-from microagg.io.weighing import checked_weights
-from microagg.kinds import FEWEST
+from microagg.measures.weights import could_dominate, fingerprint, unit_could_dominate
 from microagg.recipe import Recipe
 
 Guess = tuple[Any, str]

@@ -14,14 +14,14 @@ from microagg.app.remedies import offered, taken
 from microagg.app.session import Session
 from microagg.app.values import Posted, column_field
 from microagg.app.worker import LOOK
-from microagg.desk.inspecting import check_weight
+from microagg.base.frozen import frozen
+from microagg.columns.kinds import KINDS
+from microagg.columns.roles import Role
 from microagg.errors import InvalidParameter, MicroaggError
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
-from microagg.kinds import KINDS
+from microagg.jobs.inspecting import check_weight
+from microagg.judge.names import shown
 from microagg.recipe import Recipe, Roles, choices, choices_of
 from microagg.recipe.candidates import read_candidates
-from microagg.schema import Role
 
 _MANY = 40  # columns of a role, beyond which they are not unfolded
 _SAID_OF_KINDS = {

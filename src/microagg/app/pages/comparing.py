@@ -17,12 +17,12 @@ from microagg.app.forms import Control, Option, Wrong, changed_by, table_of
 from microagg.app.session import Session
 from microagg.app.words import set_out
 from microagg.app.worker import COMPARE
-from microagg.desk.candidates import criteria, map_section, not_used
+from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.evaluate.criterion import Criterion
-from microagg.evaluate.definitions import defined
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
+from microagg.jobs.candidates import criteria, map_section, not_used
+from microagg.judge.names import shown
+from microagg.measures.criterion import Criterion
+from microagg.measures.definitions import defined
 from microagg.recipe import Recipe
 from microagg.report import pictures
 from microagg.study.comparison import Comparison

@@ -14,10 +14,10 @@ from microagg.app.edits import candidate_name, recipe_line
 from microagg.app.jobs import drawing, peeking
 from microagg.app.session import AT_ONCE, Session
 from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
-from microagg.desk.looking import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
+from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.frozen import frozen
-from microagg.judgement.names import shown
+from microagg.jobs.looking import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
+from microagg.judge.names import shown
 from microagg.recipe import Recipe
 
 _COLUMNS = 12  # drawn on one page where nobody chooses

@@ -11,9 +11,9 @@ from microagg.app.leaving import free_name
 from microagg.app.session import OUTPUT, Session
 from microagg.app.words import said, said_of_name
 from microagg.app.worker import READ, Job
+from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.frozen import frozen
-from microagg.io._kinds import COMPRESSED, KINDS, TITLES, base_suffix, known_addresses
+from microagg.files.formats.kinds import COMPRESSED, KINDS, TITLES, base_suffix, known_addresses
 
 _MOST = 200  # files that are listed
 SURVEY = "survey.csv"
@@ -148,7 +148,7 @@ async def make(request: Request, session: Session) -> Response:  # noqa: ARG001
     path = session.folder / SURVEY
 
     def work(_: Job) -> None:
-        from microagg.desk.samples import made_table, write_sample
+        from microagg.jobs.samples import made_table, write_sample
 
         if not path.exists():
             write_sample(made_table("survey", 2000, 0, 0), str(path), overwrite=False)

@@ -16,11 +16,11 @@ from microagg.app.session import AT_ONCE, OUTPUT, Session
 from microagg.app.values import Posted
 from microagg.app.words import said
 from microagg.app.worker import EXPORT, PREPARE
-from microagg.desk import again, outputs, writing
-from microagg.desk.choosing import one_line
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, MicroaggError
-from microagg.frozen import frozen
-from microagg.io.addresses import kind_at
+from microagg.files.addresses import kind_at
+from microagg.jobs import again, outputs, writing
+from microagg.jobs.choosing import one_line
 from microagg.report.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be

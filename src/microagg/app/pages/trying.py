@@ -6,6 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from microagg.algorithms.methods import BY_TREE, METHODS
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import candidate_name, change_words, roles_from
 from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
@@ -13,8 +14,7 @@ from microagg.app.remedies import against, faster, offered, seen_at, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
-from microagg.judgement.names import shown
-from microagg.partition import BY_TREE, METHODS
+from microagg.judge.names import shown
 from microagg.recipe import PARTS
 
 ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")

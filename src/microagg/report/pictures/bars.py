@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.judgement.parts import Bar, Distribution
+from microagg.judge.parts import Bar, Distribution
 from microagg.report.parts import WorstPicture
 from microagg.report.pictures.scales import FONT, Scale, cut_short, text_width
 from microagg.report.templates import drawn

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from microagg.judgement.parts import Correlations
+from microagg.judge.parts import Correlations
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
 from microagg.report.text import points

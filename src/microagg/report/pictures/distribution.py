@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from microagg.judgement.parts import Distribution
+from microagg.judge.parts import Distribution
 from microagg.report.pictures.bars import apart, bar_name, bar_words, bars
 from microagg.report.pictures.scales import FONT, Scale, Tick, exact, steps, text_width, ticks
 from microagg.report.templates import drawn, px

@@ -4,7 +4,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.judgement.parts import ResultLine
+from microagg.judge.parts import ResultLine
 from microagg.report.parts import ResultsSection
 from microagg.report.pictures.scales import FONT, Scale, cut_short
 from microagg.report.results import word_of

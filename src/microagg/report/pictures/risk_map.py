@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.frozen import frozen
+from microagg.base.frozen import frozen
 from microagg.report.parts import Criterion, MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 
-from microagg.frozen import frozen
+from microagg.base.frozen import frozen
 from microagg.report.templates import px
 from microagg.report.text import THIN
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.judgement.parts import Tree
-from microagg.plots import tree_places
+from microagg.judge.parts import Tree
+from microagg.pictures.plots import tree_places
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
 from microagg.report.text import counted, listed

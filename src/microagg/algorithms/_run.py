@@ -1,0 +1,167 @@
+"""What the partitioners share: how they search, and how they share time with their caller.
+
+Kernels work in slices; between them Python regains control, reports progress, can be interrupted, and
+rebuilds a tree that has thinned.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.algorithms.kernels.brute import make_pool
+from microagg.algorithms.kernels.groups import FREE, number_groups
+from microagg.algorithms.kernels.marks import tally_of
+from microagg.algorithms.kernels.mdav import groups_from_outside
+from microagg.algorithms.kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, with_marks
+from microagg.algorithms.kernels.pruning import HOPELESS, WORTH, prunes
+from microagg.algorithms.kernels.records import Records, coordinate_sums, coordinates, plain_records, take
+from microagg.algorithms.kernels.shell import WORN_OUT, make_shell, no_shell
+from microagg.algorithms.kernels.tree import make_tree
+from microagg.algorithms.units import Units
+from microagg.checks import check_enough_records, check_k, check_option, matrix_and_k, safe_to_square, squares_are_safe
+from microagg.work import Progress, tell
+
+SEARCHES = ("auto", "tree", "brute")
+
+SLICE = 50_000_000
+"""Coordinates a kernel may look at before it returns: some 0.1 s of work at most."""
+
+_THINNED = 0.35  # a tree with fewer of its records left than this is built anew
+
+
+_FEW = 6000  # records: with fewer, brute force is as fast
+_SAMPLE = 2048  # records of more, by which a tree is tried first
+
+
+def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
+    """Return the way to search: as asked, or for "auto" the one that is faster by the size of the file alone.
+
+    Of the d columns, `codes` are of categories: a tree prunes less by one of them than by three of numbers. Where it
+    depends on the records which way is faster, "auto" stays "auto".
+    """
+    check_option("search", search, SEARCHES)
+    if search != "auto":
+        return search
+    if n < _FEW:
+        return "brute"
+    d += 2 * codes
+    # Where MDAV on uniform data broke even: 6 000 records up to 5 columns, 19 000 at 10, 270 000 at 15.
+    doublings = max(0, d - 5) / 3 + max(0, d - 10) / 2.3
+    # Compared as logarithms: of a thousand columns the power would overflow.
+    return "tree" if math.log2(n / _FEW) >= doublings else "auto"
+
+
+def settled_search(search: str, records: Records, k: int) -> str:
+    """Return the way to search these records, "tree" or "brute", for groups of k."""
+    d, n = records.entries.shape
+    chosen = choose_search(search, n, d, records.heights.size)
+    if chosen != "auto":
+        return chosen
+    return "brute" if _tree_if_worth(records, k) is None else "tree"
+
+
+def _tree_of(records: Records) -> Pool:
+    n = records.entries.shape[1]
+    return make_tree(records, np.arange(n), coordinate_sums(records), np.empty(n, dtype=np.int64))
+
+
+def _tree_if_worth(records: Records, k: int) -> Pool | None:
+    """Return a tree of the records if searches in it spare enough; a few records show soon where they never will."""
+    n = records.entries.shape[1]
+    of_few = max(min(k, 3), k * _SAMPLE // n)  # so many of them lie where k of all do
+    if not prunes(_tree_of(take(records, np.arange(_SAMPLE) * n // _SAMPLE)), of_few, HOPELESS):
+        return None
+    tree = _tree_of(records)
+    return tree if prunes(tree, k, WORTH) else None
+
+
+def records_and_k(X: ArrayLike | Records, k: Any) -> tuple[Records, int]:
+    """Check what is to be grouped, a matrix (n, d) or records with codes, and k; give it safe to square."""
+    if not isinstance(X, Records):
+        columns, k = matrix_and_k(X, k)
+        return plain_records(columns), k
+    k = check_k(k)
+    check_enough_records(X.entries.shape[1], k)
+    extents = np.concatenate([np.abs(X.entries[: X.starts[0]]).max(axis=1), X.heights])
+    if not squares_are_safe(extents):
+        return plain_records(safe_to_square(coordinates(X))), k
+    return X, k
+
+
+class Run:
+    """One partition in the making: the records that remain, and the labels given so far."""
+
+    def __init__(
+        self, records: Records, k: int, search: str, progress: Progress | None, units: Units | None = None
+    ) -> None:
+        d, self.n = records.entries.shape
+        self.records, self.units = records, units
+        self.labels = np.full(self.n, FREE)
+        self.n_groups = 0
+        self._progress = progress
+        self._renewed_at = -1  # how many records remained when the shell was last made anew
+        self._search = choose_search(search, self.n, d, records.heights.size)
+        tree = None
+        if self._search != "brute":
+            tree = _tree_of(records) if self._search == "tree" else _tree_if_worth(records, k)
+        self._search = "brute" if tree is None else "tree"
+        self.pool = make_pool(records) if tree is None else tree
+        if units is not None:
+            marks = np.ascontiguousarray(units.codes, dtype=np.int64)
+            self.pool = with_marks(self.pool, marks, tally_of(marks))
+        self.shell = make_shell(records, np.arange(self.n), self.pool.sums / self.n)
+
+    @property
+    def remaining(self) -> int:
+        """The number of records in no group yet."""
+        return int(self.pool.state[REMAINING])
+
+    @property
+    def different(self) -> int:
+        """The number of units that have records in no group yet; without units, of such records."""
+        return int(self.pool.state[DIFFERENT])
+
+    def form_groups_from_outside(self, k: int, *, least: int, paired: bool) -> None:
+        """Form groups around the records farthest from the centroid while `least` records, or units, remain."""
+        while self.different >= least:
+            self._form_some(k, least=least, paired=paired, repeated=False)
+
+    def form_groups_while_units_repeat(self, k: int) -> None:
+        """Form groups around the records farthest from the centroid until no unit has two, or fewer than k remain."""
+        while self.different >= k and self.remaining > self.different:
+            self._form_some(k, least=k, paired=False, repeated=True)
+
+    def _form_some(self, k: int, *, least: int, paired: bool, repeated: bool) -> None:
+        self.n_groups = groups_from_outside(
+            self.pool, self.shell, k, least, paired, repeated, SLICE, self.n_groups, self.labels
+        )
+        self.pause()
+
+    def pause(self) -> None:
+        """Let the caller know between two slices, and renew what has worn out: the tree or the shell."""
+        tell(self._progress, self.n - self.remaining, self.n)
+        thinned = self._search == "tree" and self.remaining < _THINNED * self.pool.state[BUILT_WITH]
+        worn_out = self.shell.state[WORN_OUT]
+        if self.remaining == 0 or not (thinned or worn_out):
+            return
+        free = np.flatnonzero(self.labels == FREE)
+        if worn_out:
+            fresh = make_shell(self.records, free, self.pool.sums / free.size)
+            # One that was of no use at all would be asked for again, for ever.
+            useless = self._renewed_at == self.remaining
+            self.shell = no_shell(self.records, 1 + free.size // 64) if useless else fresh
+            self._renewed_at = self.remaining
+        if thinned:
+            sums, place, marks, tally = self.pool.sums, self.pool.place, self.pool.marks, self.pool.tally
+            del self.pool  # before the new one is made: memory holds one tree at a time
+            self.pool = make_tree(self.records, free, sums, place)
+            if marks.size:
+                self.pool = with_marks(self.pool, marks, tally)
+
+    def finish(self) -> NDArray[np.int64]:
+        """Number the groups by lowest row and give the labels."""
+        number_groups(self.labels)
+        tell(self._progress, self.n, self.n)
+        return self.labels

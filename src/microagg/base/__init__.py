@@ -1,0 +1,1 @@
+"""What everything stands on, and knows nothing of data."""

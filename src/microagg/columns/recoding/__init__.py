@@ -1,0 +1,1 @@
+"""Classes in place of values, before anything is grouped."""

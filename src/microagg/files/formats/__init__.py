@@ -1,0 +1,1 @@
+"""File formats and databases, one file each."""

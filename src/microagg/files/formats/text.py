@@ -1,0 +1,325 @@
+"""Text files, such as CSV: read as text without loss, and written again as they were."""
+
+import gzip
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from microagg.columns.numbers import is_text, to_text
+from microagg.errors import InvalidData
+from microagg.files.files import Check, whole_file
+from microagg.files.formats.content import Readable, open_bytes
+from microagg.files.formats.dialect import DELIMITERS, Dialect, find_dialect, has_nul, refind_encoding, wrong_encoding
+from microagg.files.formats.header import FirstRow
+from microagg.files.formats.quotes import check_quoted_cells
+
+_BLOCK = 1 << 23
+_ROWS = 1 << 16  # written at a time
+# Signs of full width too: some spreadsheets take them for plain ones. Some pass over what is not seen before a sign.
+_RISKY = r"^(?:[\t\r\n]|[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])"
+
+
+def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[pa.Table, Dialect]:
+    """Read a text file, every column as text: null where a field is empty, "" where it is empty within quotes.
+
+    `most` is how many records are read, from the first on; all by default. `options` are those of `find_dialect`: what
+    is known of how the file is written.
+    """
+    from pyarrow import csv as arrow_csv
+
+    def beginning(file: Any, dialect: Dialect, **how: Any) -> pa.Table:
+        batches, rows = [], -_rows_above(dialect)
+        for batch in arrow_csv.open_csv(file, **how):
+            batches.append(batch)
+            rows += batch.num_rows
+            if rows >= (most or 0):
+                break
+        return pa.Table.from_batches(batches).slice(0, (most or 0) + _rows_above(dialect))
+
+    def all_of_it(file: Any, _: Dialect, **how: Any) -> pa.Table:
+        return arrow_csv.read_csv(file, **how)
+
+    table, dialect = _read_to_end(path, options, all_of_it if most is None else beginning, whole=most is None)
+    first = FirstRow(path.name, _first_cells(table), dialect)
+    records = table.slice(_rows_above(dialect))
+    _check_part(path, table)
+    _check_records(path, records.num_rows)
+    first.compare(records)
+    return records.rename_columns(first.names()), dialect
+
+
+def scan_text(path: Path, **options: Any) -> tuple[list[str], int, Dialect]:
+    """Read a text file that need not fit into memory, to know that all of it can be read.
+
+    Returns the names of its columns, the number of its records, and how it is written, which `read_text_parts` needs.
+    """
+    from pyarrow import csv as arrow_csv
+
+    def scan(file: Any, dialect: Dialect, **how: Any) -> tuple[FirstRow, int]:
+        first, rows = None, 0
+        for batch in arrow_csv.open_csv(file, **how):
+            records = batch
+            if first is None:
+                first = FirstRow(path.name, _first_cells(batch), dialect)
+                records = batch.slice(_rows_above(dialect))
+            _check_part(path, batch)
+            first.compare(records)
+            rows += records.num_rows
+        assert first is not None  # a file without any row was refused before
+        return first, rows
+
+    (first, rows), dialect = _read_to_end(path, options, scan)
+    _check_records(path, rows)
+    return first.names(), rows, dialect
+
+
+def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: list[str]) -> Iterator[pa.Table]:
+    """Return some columns of a text file that was scanned, a part at a time, every one as text."""
+    from pyarrow import csv as arrow_csv
+
+    how = _how(dialect)
+    how["convert_options"].include_columns = [f"f{names.index(name)}" for name in columns]
+    is_first = True
+    try:
+        with open_bytes(path) as file:
+            file.read(len(dialect.bom))
+            for batch in arrow_csv.open_csv(file, **how):
+                table = pa.Table.from_batches([batch]).rename_columns(columns)
+                yield table.slice(_rows_above(dialect)) if is_first else table
+                is_first = False
+    except (pa.ArrowException, OSError, UnicodeError):  # whose messages may show cells
+        raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.") from None
+
+
+def read_written_text(
+    path: Path, compression: str | None, dialect: Dialect, fields: int, columns: dict[int, pa.DataType]
+) -> Iterator[pa.Table]:
+    """Return some columns of a text file that was just written, by their places and as these types, a part at a time.
+
+    `compression` is what the file's name will say, and `fields` the number of its columns.
+    """
+    from pyarrow import csv as arrow_csv
+
+    how = _how(replace(dialect, fields=fields))
+    how["read_options"].skip_rows_after_names = _rows_above(dialect)
+    types = {f"f{place}": kind for place, kind in columns.items()}
+    how["convert_options"].include_columns = list(types)
+    how["convert_options"].column_types = types
+    how["convert_options"].decimal_point = dialect.marks.decimal
+    with pa.input_stream(str(path), compression=compression) as file:
+        file.read(len(dialect.bom))
+        for batch in arrow_csv.open_csv(file, **how):
+            yield pa.Table.from_batches([batch])
+
+
+def _read_to_end(
+    path: Readable, options: dict[str, Any], read: Callable[..., Any], *, whole: bool = True
+) -> tuple[Any, Dialect]:
+    """Find out how a file is written and read it by one of Arrow's ways."""
+    try:
+        dialect = find_dialect(path, **options)
+        found = _read(path, dialect, read)
+        if found is None and options.get("encoding") is None and not dialect.bom and dialect.codec == "utf-8":
+            dialect = replace(dialect, codec=refind_encoding(path), guessed=True)
+            found = _read(path, dialect, read)
+        if found is None:
+            raise wrong_encoding(path.name, dialect.codec)
+        if whole:
+            check_quoted_cells(path, dialect)
+    except (pa.ArrowException, OSError):  # whose messages may show cells and folders
+        raise InvalidData(
+            f"{path.name!r} cannot be read completely. It is incomplete, or is not compressed as its name says, or "
+            f"one of its fields is longer than {_BLOCK >> 20} MB. Write it again."
+        ) from None
+    return found, dialect
+
+
+def _how(dialect: Dialect, handler: Any = None) -> dict[str, Any]:
+    """Return Arrow's options for reading a file with the header as its first record, like values."""
+    from pyarrow import csv as arrow_csv
+
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            autogenerate_column_names=True,
+            encoding=dialect.codec,
+            block_size=_BLOCK,
+            use_threads=handler is None,  # Arrow's threads may drop a handler while Python is ending, and abort it
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            newlines_in_values=True,
+            # An empty line of a file of one column is a missing value.
+            ignore_empty_lines=dialect.fields > 1,
+            invalid_row_handler=handler,
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types={f"f{column}": pa.string() for column in range(dialect.fields)},
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    }
+
+
+def _read(path: Readable, dialect: Dialect, read: Callable[..., Any]) -> Any:
+    """Read a file; None if the encoding is another."""
+    ragged: list[int] = []
+
+    def note(row: Any) -> str:
+        ragged.append(row.actual_columns)
+        return "skip"
+
+    for handler in (None, note):  # the second time, where rows are ragged, to count them
+        with open_bytes(path) as file:
+            file.read(len(dialect.bom))
+            try:
+                found = read(file, dialect, **_how(dialect, handler))
+                break
+            except UnicodeError:
+                return None
+            except pa.ArrowInvalid as error:
+                if "UTF8" in str(error):
+                    return None
+                if handler is note or "columns, got" not in str(error):
+                    raise
+    if ragged:
+        raise InvalidData(
+            f"{path.name!r} has {len(ragged)} row(s) with more or fewer fields than its header's {dialect.fields} "
+            f"(the first found has {ragged[0]}), between {dialect.shown()['delimiter']!r}. Correct them, or pass the "
+            "delimiter."
+        )
+    return found
+
+
+def _first_cells(table: Any) -> list[str | None]:
+    return [column[0].as_py() for column in table.columns]
+
+
+def _rows_above(dialect: Dialect) -> int:
+    """Return the number of rows over the first record."""
+    return 0 if dialect.header is False else 1
+
+
+def _check_records(path: Readable, records: int) -> None:
+    if records == 0:
+        raise InvalidData(f"{path.name!r} has a header and no records. Pass a file with at least k records.")
+
+
+def _check_part(path: Readable, table: Any) -> None:
+    if any(pc.any(pc.match_substring(column, "\0")).as_py() for column in table.columns):
+        raise has_nul(path.name)
+
+
+def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool, check: Check | None = None) -> None:
+    """Write a table as text, with quotes where they are needed."""
+    with text_writer(path, table.column_names, dialect, excel_safe=excel_safe, check=check) as write:
+        write(table)
+
+
+@contextmanager
+def text_writer(
+    path: Path, names: list[str], dialect: Dialect, *, excel_safe: bool = False, check: Check | None = None
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Return a function that writes a table with these columns below those written before."""
+    header = pa.table({str(position): [name] for position, name in enumerate(names)})
+    if excel_safe:
+        header = pa.table([_apostrophes(column) for column in header.columns], header.column_names)
+    with whole_file(path, check=check) as fresh, _compressed(fresh, path.suffix.lower()) as file:
+
+        def write(table: pa.Table) -> None:
+            for start in range(0, table.num_rows, _ROWS):
+                part = table.slice(start, _ROWS)
+                file.write(_lines(_as_text(part, dialect.marks.decimal, excel_safe), dialect, _unquoted(part, dialect)))
+
+        try:
+            file.write(dialect.bom)
+            if dialect.header is not False:
+                file.write(_lines(header, dialect))
+            yield write
+        except UnicodeEncodeError:
+            raise InvalidData(
+                f"the table has characters that {dialect.codec} does not have, so that {path.name!r} cannot be "
+                "written. Write Parquet instead, or convert the source to UTF-8."
+            ) from None
+
+
+@contextmanager
+def _compressed(path: Path, suffix: str) -> Iterator[IO[bytes] | Any]:
+    with path.open("wb") as plain:
+        if suffix == ".gz":
+            # Neither a name nor a time: the same table gives the same bytes. Level 6 would take twice as long, for some
+            # 7 % fewer bytes.
+            with gzip.GzipFile("", "wb", compresslevel=4, fileobj=plain, mtime=0) as file:
+                yield file
+        elif suffix == ".zst":
+            with pa.CompressedOutputStream(pa.PythonFile(plain), "zstd") as file:
+                yield file
+        else:
+            yield plain
+
+
+def _as_text(table: pa.Table, decimal: str, excel_safe: bool) -> pa.Table:
+    columns = {}
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        try:
+            text = column.cast(pa.large_string()) if is_text(column.type) else to_text(column, decimal)
+        except (pa.ArrowException, TypeError):
+            raise InvalidData(
+                f"column {name!r} is of a kind ({type(column.type).__name__}) that text cannot hold. "
+                f"Write Parquet instead, or leave it out."
+            ) from None
+        # Bytes and JSON become text as well.
+        columns[name] = text if not excel_safe or _is_number(column.type) else _apostrophes(text)
+    return pa.table(columns)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _apostrophes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Put an apostrophe before what a spreadsheet would take for a formula; plain numbers stay unchanged."""
+    safe = pc.replace_substring_regex(column, pattern=f"({_RISKY})", replacement=r"'\1")
+    return pc.if_else(pc.match_substring_regex(column, r"^ *-?[0-9][0-9.,]*$"), column, safe)
+
+
+def _unquoted(table: pa.Table, dialect: Dialect) -> set[str]:
+    """Name the columns that never need quotes: numbers, unless their decimal mark is the delimiter."""
+    if dialect.delimiter not in DELIMITERS or dialect.delimiter == dialect.marks.decimal:
+        return set()
+    return {field.name for field in table.schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)}
+
+
+def _lines(table: pa.Table, dialect: Dialect, unquoted: Collection[str] = ()) -> bytes:
+    """Join the columns of text into lines; the joined column's own buffer is what goes into the file."""
+    special = f'["\r\n\\x{ord(dialect.delimiter):02x}]'
+    fields = []
+    for name in table.column_names:
+        field = table[name].combine_chunks().cast(pa.large_string())
+        fields.append(field if name in unquoted else _quoted(field, special))
+    between, end, nothing = (pa.scalar(text, pa.large_string()) for text in (dialect.delimiter, dialect.line_end, ""))
+    lines = pc.binary_join_element_wise(*fields, between, null_handling="replace", null_replacement="")
+    lines = pc.binary_join_element_wise(lines, nothing, end)
+    length = np.frombuffer(lines.buffers()[1], np.int64)[len(lines)]
+    text: bytes = lines.buffers()[2].slice(0, length).to_pybytes()
+    return text if dialect.codec == "utf-8" else text.decode("utf-8").encode(dialect.codec)
+
+
+def _quoted(column: pa.Array, special: str) -> pa.Array:
+    """Put quotes around the values that need them, among them the empty one, which is not a missing one."""
+    needs = pc.or_(pc.match_substring_regex(column, special), pc.equal(column, ""))
+    if not pc.any(needs).as_py():
+        return column
+    doubled = pc.replace_substring(column, '"', '""')
+    quote = pa.scalar('"', pa.large_string())
+    wrapped = pc.binary_join_element_wise(quote, doubled, quote, pa.scalar("", pa.large_string()))
+    return pc.if_else(needs, wrapped, column)

@@ -1,0 +1,341 @@
+"""Figures as plain values, for programs: the same dictionaries whichever edge hands them out."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from microagg.measures.definitions import measures_of_both
+
+if TYPE_CHECKING:
+    from microagg.files.joining import Joined
+    from microagg.files.sources import Source
+    from microagg.jobs.assessing import Assessed
+    from microagg.jobs.inspecting import SmallStrata
+    from microagg.jobs.trees import ColumnTree
+    from microagg.jobs.writing import Written
+    from microagg.judge.parts import JudgedResults
+    from microagg.mask.facts import OnceFacts, WeightFacts
+    from microagg.mask.moments import MomentFacts
+    from microagg.measures.analyses.estimate import Utility
+    from microagg.measures.bound import LossBound
+    from microagg.measures.diversity import DiversityFacts, Goal
+    from microagg.measures.joint import JointDisclosure
+    from microagg.measures.rebuilding import RebuiltUnits
+    from microagg.measures.risk import DisclosureRisk
+    from microagg.release import Release
+    from microagg.study.candidate import Candidate
+    from microagg.study.comparison import Comparison
+    from microagg.study.costs import ColumnCosts
+    from microagg.study.inspection import Inspection
+
+
+def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
+    """Return the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
+    return {
+        "keys": [name for name in risk.columns if name in risk.keys],
+        "linkage_of": "records" if risk.n_units is None else "whole units",
+        "record_linkage_percent": risk.rld,
+        "record_linkage_all_keys_percent": risk.full_keys,
+        "right_group_all_keys_percent": risk.full_group,
+        "sampled": risk.sampled,
+        "seed": risk.seed,
+        "standard_error": math.hypot(risk.standard_error, risk.sets_error),
+        "standard_error_all_keys": risk.full_error,
+        "interval_disclosure_percent": risk.interval,
+        "g_dr": risk.g_dr,
+        **({} if risk.expected_links is None else {"expected_links": risk.expected_links}),
+    }
+
+
+def release_facts(release: "Release[Any]") -> dict[str, Any]:
+    """Return the figures of a release that was judged."""
+    return {
+        "records": release.n_records,
+        "records_judged": len(release.groups),
+        "records_left_out": release.n_dropped,
+        "groups": release.n_groups,
+        "k": release.recipe.k,
+        "k_reached": release.k_achieved,
+        "unit": release.recipe.roles.unit,
+        "unit_release": None if release.recipe.roles.unit is None else release.recipe.units.release,
+        **rebuilt_facts(release.rebuilt),
+        "unit_spellings_joined": release.spellings_joined,
+        "fewest_units": release.anonymity.units,
+        "largest_unit_share_percent": release.anonymity.share,
+        "information_loss_percent": release.information.percent,
+        "importance": {str(name): own for name, own in release.recipe.importance.importance.items()},
+        "losses_without_importance_percent": {str(name): own for name, own in release.information.uncounted.items()},
+        "loss_bound": bound_facts(release.loss.bound),
+        "g_il": release.loss.g_il,
+        **risk_facts(release.risk),
+        **weight_facts(release.weights),
+        **diversity_facts(release.diversity),
+        **once_facts(release.once),
+        **moment_facts(release.moments),
+        "results": found_facts(release.results),
+        "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
+    }
+
+
+def rebuilt_facts(found: "RebuiltUnits | None") -> dict[str, Any]:
+    """Return how many units come together again by columns that are released unchanged; nothing where none is named."""
+    if found is None:
+        return {}
+    by_column = {str(name): units for name, units in found.by_column.items()}
+    return {"units_rebuilt": found.units, "units_with_several_rows": found.of, "units_rebuilt_by_column": by_column}
+
+
+def bound_facts(found: "LossBound | None") -> dict[str, Any] | None:
+    """Return how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
+    if found is None:
+        return None
+    return {"percent": found.percent, "of": found.of, "reached_percent": found.reached, "sentence": str(found) or None}
+
+
+def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
+    """Return what is demanded of confidential columns: what is reached, by which way, and what it cost."""
+    if found is None:
+        return {}
+    return {
+        "diversity": found.way,
+        "demanded": {str(name): goal_facts(goals) for name, goals in found.goals.items()},
+        "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
+        "information_loss_without_it_percent": found.loss_before,
+        "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
+    """Return which columns were masked once for each unit, and what that cost."""
+    if found is None:
+        return {}
+    return {
+        "masked_once": list(map(str, found.columns)),
+        "information_loss_by_row_percent": found.loss_by_row,
+        "information_loss_once_percent": found.loss,
+    }
+
+
+def moment_facts(found: "MomentFacts | None") -> dict[str, Any]:
+    """Return which variances or covariances are kept, how exactly, and what that did to values."""
+    if found is None:
+        return {}
+    return {
+        "moments": {
+            "kept": found.which,
+            "columns": list(map(str, found.columns)),
+            "variance_error_percent": 100.0 * found.variance_error,
+            "covariance_error": found.covariance_error,
+            "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
+            "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
+            "strata_left_as_they_are": found.left,
+        }
+    }
+
+
+def found_facts(found: "JudgedResults") -> dict[str, Any]:
+    """Return what researchers would find: how many results survive, the worst of them, and what else is said."""
+    own = found.told_apart
+    return {
+        "declared": found.declared,
+        "level": found.level / 100.0,
+        "analyses": found.analyses,
+        "estimates": found.estimates,
+        "within": found.within,
+        "overlap": found.overlap,
+        "conclusions_changed": found.n_changed,
+        "changed": list(found.changed),
+        "sentences": list(found.sentences),
+        "worst": [_line_facts(asdict(one)) for one in found.lines],
+        "pmse": None if own is None else asdict(own),
+        "relations": [asdict(one) for one in found.relations],
+        "undone": list(found.undone),
+        "remarks": list(found.remarks),
+    }
+
+
+def _line_facts(line: dict[str, Any]) -> dict[str, Any]:
+    return {name.replace("difference", "difference_percent"): own for name, own in line.items() if name != "written"}
+
+
+def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
+    """Return what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
+    return {
+        one.name: {
+            "asked": one.asked if one.rank is None else [one.asked, one.rank],
+            "reached": one.reached if math.isfinite(one.reached) else None,
+            "holds": one.holds,
+        }
+        for one in goals
+    }
+
+
+def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
+    """Return what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
+    if weights is None:
+        return {}
+    return {
+        "information_loss_by_weight_percent": weights.information.percent,
+        "groups_with_a_weight_cut": weights.dominated,
+        "weighted_totals_moved_percent": {str(name): 100.0 * share for name, share in weights.moved.items()},
+        "calibration_factors": None if weights.factors is None else list(weights.factors),
+        "calibration_missed_percent": 100.0 * weights.missed,
+        "weights_rounded_to": {str(name): step for name, step in weights.steps.items()},
+        "weighted_totals_moved_by_that_percent": {
+            str(name): 100.0 * share for name, share in weights.rounding_moved.items()
+        },
+        "groups_whose_weight_shows_categories": {str(name): groups for name, groups in weights.revealing.items()},
+    }
+
+
+def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]:
+    """Return what a run has left, the figures of its release and what the report finds of it."""
+    joined = None if release.source is None else release.source.joined
+    return {
+        "public_report": None,
+        **({} if joined is None else households_facts(joined)),
+        **written.places,
+        **release_facts(release),
+        "sha256": written.sha256,
+        "recoded": written.recoded,
+        "warnings": written.warnings,
+        "findings": written.findings,
+        "differences": [{"sign": one.sign, "column": one.column, "text": one.text} for one in release.differences],
+    }
+
+
+def households_facts(joined: "Joined") -> dict[str, Any]:
+    """Return what a file of households holds that was joined to one of persons."""
+    table = joined.households.table
+    return {
+        "joined": {
+            "source": joined.households.name,
+            "details": dict(joined.households.details),
+            "sha256": joined.households.sha256,
+            "records": table.num_rows,
+            "columns": table.column_names,
+            "on": joined.on,
+            "without_persons": joined.without_persons,
+        }
+    }
+
+
+def inspection_facts(source: "Source", inspection: "Inspection") -> dict[str, Any]:
+    """Return what a file holds, and what was guessed of each column."""
+    columns = [
+        {
+            "name": column.name,
+            "type": column.type,
+            "missing": column.missing,
+            "distinct": column.distinct,
+            "role": column.role.value,
+            "kind": column.kind,
+            "spike": column.spike,
+            "missing_codes": list(column.missing_codes),
+            "reason": column.reason,
+        }
+        for column in inspection.columns
+    ]
+    return {
+        "source": source.name,
+        "kind": source.kind,
+        "details": dict(source.details),
+        "records": inspection.records,
+        "unique": inspection.unique,
+        "incomplete": inspection.incomplete,
+        "moved": inspection.moved,
+        "repeats": inspection.repeats,
+        "columns": columns,
+        **({} if source.joined is None else households_facts(source.joined)),
+    }
+
+
+def small_strata_facts(found: "SmallStrata") -> dict[str, Any]:
+    """Return how many strata are small and where they are listed, and none of them."""
+    return {"k": found.k, "strata": list(found.strata), "small_strata": found.count, "small_strata_file": found.place}
+
+
+def comparison_facts(found: "Comparison") -> dict[str, Any]:
+    """Return the figures of releases that were compared."""
+    return {
+        "candidates": [one.as_dict() for one in found.candidates],
+        "rank": found.ranking.rank.name,
+        "axis": found.axis.name,
+        "least_k": found.ranking.least_k,
+        "below_least_k": len(found.candidates) - len(found.eligible),
+        "best": _named(found.best),
+        "frontier": [_named(one) for one in found.frontier],
+        "sampled": found.sampled,
+        "standard_error": found.standard_error,
+    }
+
+
+def _named(one: "Candidate") -> dict[str, Any]:
+    demanded = {"l": one.l, "t": one.t}
+    return {"method": one.method, "k": one.k, **{name: of for name, of in demanded.items() if of is not None}}
+
+
+def assessed_facts(found: "Assessed") -> dict[str, Any]:
+    """Return the figures of a masked file beside its original."""
+    return {
+        "columns": found.columns,
+        "strata": found.strata,
+        "records_left_out": found.left_out,
+        "information_loss_percent": found.loss.percent,
+        "per_column_percent": dict(found.loss.per_column),
+        "g_il": found.loss.g_il,
+        **risk_facts(found.risk),
+        "scoring_index": found.score,
+        **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
+        **({} if found.results is None else {"results": result_facts(found.results)}),
+        "figures": {one.name: one.value for one in found.measures},
+    }
+
+
+def joint_facts(found: "JointDisclosure") -> dict[str, Any]:
+    """Return the figures of several masked files together."""
+    return {**asdict(found), "figures": {one.name: one.value for one in found.measures}}
+
+
+def result_facts(found: "Utility") -> dict[str, Any]:
+    """Return what became of the results of analyses as plain values."""
+    return {
+        "level": found.level,
+        "figures": {one.name: one.value for one in found.measures},
+        "analyses": [{"name": one.analysis.name, **one.analysis.said, "said": one.sentence} for one in found.analyses],
+        "estimates": [row | {"difference_percent": 100.0 * row.pop("difference")} for row in found.rows()],
+        "remarks": list(found.remarks),
+    }
+
+
+def tree_facts(tree: "ColumnTree") -> dict[str, Any]:
+    """Return a dependence tree by its edges and degrees, and the columns that would stand for all."""
+    chosen, covering = tree.chosen, tree.covering
+    edges = [
+        {"first": tree.names[edge.first], "second": tree.names[edge.second], "weight": edge.weight}
+        for edge in tree.dependence.edges
+    ]
+    return {
+        "measure": tree.dependence.measure,
+        "categories": dict(zip(tree.names, tree.dependence.categories.tolist(), strict=True)),
+        "columns": tree.names,
+        "edges": edges,
+        "degrees": dict(chosen.degrees),
+        "rule": chosen.rule,
+        "chosen": list(chosen.columns),
+        "ties": chosen.ties,
+        "alternatives": [{"columns": list(way), "loss": chosen.losses.get(way)} for way in chosen.alternatives],
+        "cover": {"chosen": list(covering.columns), "ties": covering.ties},
+    }
+
+
+def cost_facts(costs: "ColumnCosts") -> dict[str, Any]:
+    """Return what each masked column costs the others as plain values."""
+    return {
+        "sampled": costs.sampled,
+        "columns": {str(one.name): {"with": one.with_it, "without": one.without_it} for one in costs.columns},
+        "dearest": list(map(str, costs.dearest)),
+        "with_them": costs.with_them,
+        "without_them": costs.without_them,
+    }

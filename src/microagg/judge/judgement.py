@@ -1,0 +1,305 @@
+"""Judgement: everything that is found of a release, and how it is found."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from microagg.algorithms.selection import Selection
+from microagg.base.frozen import frozen
+from microagg.base.readonly import ReadOnly
+from microagg.columns.roles import Role
+from microagg.judge.diversity import diversity_of, kept_of
+from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
+from microagg.judge.drawn import distributions_of
+from microagg.judge.groups import groups_of, idle_codes_of, left_out_of, missing_of, standing_alone, strata_of
+from microagg.judge.loss import correlations_of, loss_of, moved
+from microagg.judge.moments import moments_of
+from microagg.judge.names import shown
+from microagg.judge.origin import missing_codes_of, missing_weights_of, recoded_of
+from microagg.judge.parts import (
+    Alone,
+    Alternative,
+    Alternatives,
+    Correlations,
+    Distribution,
+    GivenAway,
+    Groups,
+    JudgedMoments,
+    JudgedResults,
+    JudgedSample,
+    JudgedWeights,
+    Kept,
+    LeftOut,
+    Loss,
+    MissingCodes,
+    MissingValues,
+    Moved,
+    Recoded,
+    Risk,
+    Strata,
+    Tree,
+    finite,
+)
+from microagg.judge.public import public_change_of_correlations, public_loss_of, told_columns
+from microagg.judge.risk import risk_of
+from microagg.judge.run import Run, columns_of, run_of
+from microagg.judge.sample import Scale, sample_of
+from microagg.judge.weights import weighing_of
+from microagg.measures.definitions import measures_of_both
+from microagg.measures.measure import Measure
+from microagg.work import Progress, stage, tell
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+    from microagg.study.comparison import Comparison
+
+_MOST_CHOICES = 12  # of columns that tie, which are listed
+
+
+@frozen()
+class Judgement(ReadOnly):
+    """Everything that a report says of a release, before it is put into words.
+
+    A public one holds nothing that must not be shown: what would help an intruder is None or empty.
+
+    Attributes
+    ----------
+    public : bool
+    run : Run
+        What was asked.
+    measures : mapping
+        Every figure of loss, of risk and of both, by its name; empty in public.
+    recoded : tuple of Recoded
+        The columns that were recoded before they were masked, and how.
+    missing_codes : tuple of MissingCodes
+        The columns in which the file distinguishes several kinds of missing values; empty in public.
+    differences : tuple of str
+        How the file differs from the one that the recipe was written for, a line for each. None in public.
+    missing_weights : mapping
+        How many released records lack each sampling weight, where any do; empty in public.
+    groups : Groups
+        k promised and reached, and the groups behind it.
+    doubted : mapping
+        The columns masked as numbers that are probably none, and why; empty in public.
+    codes_in_order : mapping
+        The confidential columns that are probably codes, whose order t was measured by, and why; empty in public.
+    idle_codes : mapping
+        The codes for missing values that no record has, by column; none is named of a column that is not masked.
+    repeats : bool
+        Whether a dropped or masked column says that several rows belong to one person or household, and k does not
+        count those.
+    unused_weights : tuple of str
+        The columns that may be sampling weights, where none is named; empty in public.
+    left_out : LeftOut
+        Records that are not in the release.
+    missing : MissingValues
+        What became of missing values in the masked columns.
+    strata : Strata or None
+    weights : JudgedWeights or None
+        What weights did and disclose; None where there are none, and in public.
+    moments : JudgedMoments or None
+        How exactly variances or covariances are kept; None where they are not, and in public.
+    results : JudgedResults or None
+        What researchers would find; None in public.
+    alone : Alone
+        Records with unique values: in the columns that are released unchanged, and in all that is
+        released.
+    loss : Loss
+        What masking cost, overall and by column.
+    moved : Moved or None
+        How far a correlation moved on average, in steps.
+    distributions : tuple of Distribution
+        The masked columns in bins, or their categories.
+    not_drawn : tuple of str
+        Masked columns that are not among those, since there are too many.
+    correlations : Correlations or None
+    risk : Risk or None
+        What an intruder could still do.
+    diversity : tuple of GivenAway
+        How varied the confidential columns are among records with the same masked values.
+    kept : Kept or None
+        What is demanded of confidential columns, and what is reached; None where nothing is.
+    sample : JudgedSample or None
+        Which records are judged, where not all are.
+    tree : Tree or None
+        The dependence tree by which columns were chosen to form groups.
+    alternatives : Alternatives or None
+        Other releases of the file.
+    """
+
+    public: bool
+    run: Run
+    measures: Mapping[str, Measure]
+    recoded: tuple[Recoded, ...]
+    missing_codes: tuple[MissingCodes, ...]
+    differences: tuple[str, ...]
+    missing_weights: Mapping[str, int]
+    groups: Groups
+    doubted: Mapping[str, str]
+    codes_in_order: Mapping[str, str]
+    idle_codes: Mapping[str, tuple[str, ...]]
+    repeats: bool
+    unused_weights: tuple[str, ...]
+    left_out: LeftOut
+    missing: MissingValues
+    strata: Strata | None
+    weights: JudgedWeights | None
+    moments: JudgedMoments | None
+    results: JudgedResults | None
+    alone: Alone
+    loss: Loss
+    moved: Moved | None
+    distributions: tuple[Distribution, ...]
+    not_drawn: tuple[str, ...]
+    correlations: Correlations | None
+    risk: Risk | None
+    diversity: tuple[GivenAway, ...]
+    kept: Kept | None
+    sample: JudgedSample | None
+    tree: Tree | None
+    alternatives: Alternatives | None
+
+
+def judge(
+    release: "Release[Any]",
+    *,
+    comparison: "Comparison | None" = None,
+    public: bool = False,
+    progress: Progress | None = None,
+) -> Judgement:
+    """Return what there is to say of a release.
+
+    Parameters
+    ----------
+    release : Release[Any]
+        With its original values: one that was stored has none.
+    comparison : Comparison, optional
+        Other releases of the same file.
+    public : bool
+        Leave out whatever could help an intruder; it is then not even measured.
+    progress : callable, optional
+        Called as progress(done, in all), often; what it raises stops the work.
+
+    Returns
+    -------
+    Judgement
+
+    Examples
+    --------
+    >>> import microagg as ma
+    >>> from microagg.judge import judge
+    >>> found = judge(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "income"]), k=3))
+    >>> found.groups.reached, sorted(found.measures)[:3]
+    (3, ['G_DR', 'G_IL', 'ID'])
+    """
+    measuring, reading, drawing, losing, standing, risking = (stage(progress, number, 6) for number in range(6))
+    run = run_of(release, public)
+    release._measure(("loss", "anonymity") if public else ("loss", "anonymity", "risk", "results"), measuring)
+    facts = facts_of(release, reading)
+    repeating = repeating_columns(release, facts)
+    drawn, others = distributions_of(release, run, public, drawing)
+    if public:
+        told = told_columns(release, run)
+        loss, change = public_loss_of(release, told), public_change_of_correlations(release, told)
+        correlations = None
+    else:
+        loss, correlations = loss_of(release, losing), correlations_of(release)
+        change = None if correlations is None else moved(correlations.mean)
+    sample = sample_of(release)
+    scale = Scale(sample)
+    alone = Alone() if public else scale.alone(standing_alone(release, run, repeating, standing))
+    risk = None if public else scale.risk(risk_of(release, run, risking))
+    found = Judgement(
+        public=public,
+        run=run,
+        measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
+        recoded=recoded_of(release, run, public),
+        missing_codes=() if public else missing_codes_of(release),
+        differences=() if public else tuple(shown(str(one)) for one in release.differences),
+        missing_weights={} if public else scale.counts(missing_weights_of(release)),
+        groups=groups_of(release, run, public),
+        idle_codes={} if public else idle_codes_of(release),
+        repeats=not release.recipe.roles.unit and bool(repeating),
+        unused_weights=() if public else unused_weights(release, facts),
+        doubted={} if public else doubted_columns(release, facts),
+        codes_in_order={} if public else codes_in_order(release, facts),
+        left_out=left_out_of(release, run, public),
+        missing=missing_of(release, run, public),
+        strata=strata_of(release, run, public),
+        weights=None if public else scale.weights(weighing_of(release, run)),
+        moments=None if public else moments_of(release),
+        results=None if public else release.results,
+        alone=alone,
+        loss=loss,
+        moved=change,
+        distributions=drawn,
+        not_drawn=others,
+        correlations=correlations,
+        risk=risk,
+        diversity=() if public else tuple(map(scale.given_away, diversity_of(release))),
+        kept=kept_of(release, public),
+        sample=sample,
+        tree=None if public else tree_of(release),
+        alternatives=None if public or comparison is None else alternatives_of(comparison),
+    )
+    tell(progress, 1, 1)
+    return found
+
+
+def tree_of(release: "Release[Any]") -> Tree | None:
+    """Return the dependence tree, where the columns that form groups were chosen by one."""
+    selection = release.selection
+    if selection is None or selection.tree is None or list(selection.degrees) != columns_of(release, Role.QUASI):
+        return None
+    return tree_by(selection)
+
+
+def tree_by(selection: Selection, *, used: bool = True) -> Tree:
+    """Return the dependence tree by which columns are chosen; `used` says whether these formed groups."""
+    assert selection.tree is not None
+    names, losses = list(selection.degrees), selection.losses
+    ways = sorted(selection.alternatives, key=losses.__getitem__) if losses else selection.alternatives
+    return Tree(
+        measure=selection.tree.measure,
+        names=tuple(map(shown, names)),
+        edges=tuple((int(a), int(b), finite(weight)) for a, b, weight in selection.tree.edges),
+        chosen=tuple(names.index(name) for name in selection.columns),
+        text=selection.reason,
+        ties=selection.ties,
+        tried=tuple((tuple(map(shown, way)), losses.get(way)) for way in ways[:_MOST_CHOICES] if ways[1:]),
+        used=used,
+    )
+
+
+def alternatives_of(comparison: "Comparison") -> Alternatives:
+    """Return the releases that were compared."""
+    efficient = list(comparison.frontier)
+    best = comparison.best if comparison.eligible else None  # while others are still to come
+    candidates = tuple(
+        Alternative(
+            method=shown(one.line),
+            k=int(one.k),
+            figures={shown(name): finite(value) for name, value in one.figures.items()},
+            score=finite(one.score),
+            best=one is best,
+            efficient=one in efficient,
+            l_reached=one.l_reached,
+            t_reached=one.t_reached,
+            way=one.way,
+        )
+        for one in comparison.candidates
+    )
+    places = [(finite(comparison.across(one)), finite(one.g_dr)) for one in efficient]
+    return Alternatives(
+        candidates=candidates,
+        frontier=tuple((loss, risk) for loss, risk in places if loss is not None and risk is not None),
+        compared=tuple((shown(one.name), one.unit) for one in comparison.compared),
+        x=comparison.x,
+        sampled=comparison.sampled,
+        standard_error=comparison.standard_error,
+        axis=replace(comparison.axis, name=shown(comparison.axis.name)),
+        rank=replace(comparison.ranking.rank, name=shown(comparison.ranking.rank.name)),
+        ranked=shown(comparison.ranked),
+        by=comparison.by,
+        least_k=comparison.ranking.least_k,
+    )

@@ -1,0 +1,74 @@
+"""Which records of a file are judged where not all are; counts of them become estimates of the whole file's."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from microagg.judge.parts import Alone, GivenAway, JudgedSample, JudgedWeights, Risk
+
+if TYPE_CHECKING:
+    from microagg.release import Release
+
+
+def sample_of(release: "Release[Any]") -> JudgedSample | None:
+    """Return which records are judged; None where all are.
+
+    Records of a group are as similar as can be, so that the error of a share is that of so many groups drawn.
+    """
+    if release.whole is None:
+        return None
+    groups = int(release.groups.max()) + 1
+    error = 50.0 / math.sqrt(groups) * math.sqrt(1.0 - groups / release.n_groups)
+    return JudgedSample(len(release.groups), release.whole.records, groups, release.n_groups, error)
+
+
+class Scale:
+    """Turns counts of the records, or groups, that are judged into estimates of the whole file's."""
+
+    def __init__(self, sample: JudgedSample | None) -> None:
+        self._factor = 1.0 if sample is None else sample.of_records / sample.records
+
+    def count(self, number: int) -> int:
+        """Return a count of the whole file."""
+        return round(self._factor * number)
+
+    def counts(self, found: Mapping[str, int]) -> dict[str, int]:
+        """Return counts by name."""
+        return {name: self.count(number) for name, number in found.items()}
+
+    def alone(self, found: Alone) -> Alone:
+        """Return the records with unique values; categories that few have are those of the whole file."""
+        return replace(
+            found,
+            by_column=self.counts(found.by_column),
+            together=self.count(found.together),
+            by_all=self.count(found.by_all),
+            few_units=self.counts(found.few_units),
+            amounts=self.counts(found.amounts),
+            medians=self.counts(found.medians),
+        )
+
+    def risk(self, found: Risk) -> Risk:
+        """Return the groups that fail a rule."""
+        columns = [
+            one if one.dominated is None else replace(one, dominated=self.count(one.dominated)) for one in found.columns
+        ]
+        return replace(found, columns=tuple(columns))
+
+    def given_away(self, found: GivenAway) -> GivenAway:
+        """Return the groups with one value, and their records."""
+        groups, records = map(self.count, (found.uniform_groups, found.uniform_records))
+        return replace(found, uniform_groups=groups, uniform_records=records)
+
+    def weights(self, found: JudgedWeights | None) -> JudgedWeights | None:
+        """Return the records whose weight few share, and what all weigh together."""
+        if found is None:
+            return None
+        links, population = found.expected_links, found.population
+        return replace(
+            found,
+            found=tuple(replace(one, rare=self.count(one.rare)) for one in found.found),
+            population=None if population is None else self._factor * population,
+            expected_links=None if links is None else self._factor * links,
+        )

@@ -1,5 +1,0 @@
-"""What is found of a release, as plain values: all that a report, an app or a program needs to speak of it."""
-
-from microagg.judgement.judge import Judgement, judge
-
-__all__ = ["Judgement", "judge"]

@@ -1,0 +1,1 @@
+"""The stages from a table to what is released."""

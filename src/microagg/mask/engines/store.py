@@ -1,0 +1,98 @@
+"""Scratch of one machine: arrays in files without names, which vanish with the process."""
+
+import mmap
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.columns.kinds import Cells
+from microagg.errors import InvalidData, InvalidParameter
+
+_CHUNK = 1 << 18  # records looked at in one go
+
+Rows = NDArray[np.int64] | slice
+
+
+class Scratch:
+    """A folder in which arrays can lie, each in a file of its own that has no name."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = folder
+
+    def array(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array of zeros on disk; its room is free again when nobody holds it."""
+        try:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                _reserve(file, int(np.prod(shape)) * np.dtype(dtype).itemsize)
+                return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+        except OSError:
+            raise InvalidParameter(
+                "no file can be created in the folder for temporary files. Pass another folder as scratch=."
+            ) from None
+
+
+def let_go(array: NDArray[Any]) -> None:
+    """Let pages of a scratch array go that this process has looked at: the system keeps or writes them as it likes."""
+    mapped = getattr(array, "_mmap", None)
+    if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _reserve(file: Any, size: int) -> None:
+    """Take the room on disk at once: a mapped page that finds none would kill the process."""
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+    except OSError:
+        raise InvalidData(
+            f"there is no space for {size} bytes of temporary files, 8 for each value to mask, weight and "
+            "coordinate. Free some space, or pass scratch=."
+        ) from None
+
+
+class Store:
+    """The columns to mask, in scratch: numbers or codes, and where something is missing how."""
+
+    def __init__(self, scratch: Scratch, n_columns: int, n_records: int) -> None:
+        self._scratch, self.n_columns, self.n_records = scratch, n_columns, n_records
+        self._values = scratch.array((n_columns, n_records), np.float64)
+        self._states: dict[int, NDArray[np.uint8]] = {}
+        self._making = threading.Lock()
+
+    def cells(self, j: int, rows: Rows) -> Cells:
+        """Return the cells of some rows."""
+        states = self._states.get(j)
+        own = None if states is None else np.array(states[rows])
+        return Cells(np.array(self._values[j, rows]), own)
+
+    def all_cells(self, rows: Rows) -> list[Cells]:
+        """Return the cells of some rows in every column."""
+        return [self.cells(j, rows) for j in range(self.n_columns)]
+
+    def put(self, j: int, rows: Rows, cells: Cells) -> None:
+        """Store cells in some rows."""
+        self._values[j, rows] = cells.values
+        if cells.states is not None and j not in self._states:
+            with self._making:
+                if j not in self._states:
+                    self._states[j] = self._scratch.array((self.n_records,), np.uint8)
+        if j in self._states:
+            self._states[j][rows] = cells.all_states
+
+    def let_go(self) -> None:
+        """Keep no pages in this process's memory."""
+        for array in (self._values, *list(self._states.values())):
+            let_go(array)
+
+    def chunks(self) -> Iterator[slice]:
+        """Return the rows a part at a time; what was looked at of the part before is let go."""
+        for start in range(0, self.n_records, _CHUNK):
+            yield slice(start, min(start + _CHUNK, self.n_records))
+            self.let_go()

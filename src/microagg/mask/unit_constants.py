@@ -1,0 +1,303 @@
+"""Masked columns that have one value for all rows of a unit, masked once for each unit.
+
+Where each row is masked with the group that it is in, such a value is a part of as many means as its unit has rows, and
+the means of all groups are equations from which it may follow. So units are grouped first, by these columns alone, and
+their rows then by the others, inside of the groups of units.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.algorithms.diversity.demand import Demand
+from microagg.algorithms.equivalence import codes_of, first_of_each, rows_of
+from microagg.algorithms.kernels.records import plain_records
+from microagg.algorithms.methods import groups_each_column
+from microagg.algorithms.units import Units, held_by
+from microagg.columns.embedding import Points, embed
+from microagg.columns.kinds import Number, Rule
+from microagg.columns.patterns import Patterns, find_patterns
+from microagg.columns.table import Coded, Table
+from microagg.columns.wide import differing_within, is_constant_within
+from microagg.errors import InvalidParameter, PromiseBroken, setting
+from microagg.mask.demands import both_demands
+from microagg.mask.grouping import Grouping
+from microagg.mask.row_groups import File, GroupsOfRows, groups_of_rows, loss_of, numbered
+from microagg.recipe import Masking, Recipe, Refine
+from microagg.work import Progress, part, stage
+
+Labels = NDArray[np.int64]
+
+MANY_ROWS = 3.0
+"""Rows of a unit, on average, above which "auto" masks columns once that are constant in a unit."""
+
+
+def settled_constant(said: str, rows: int, units: int, columns: Iterable[Coded]) -> str:
+    """Return how columns that are constant in a unit are masked, with what "auto" chose; `columns` may be constant.
+
+    Categories and levels give no means, and so no equations.
+    """
+    if said != "auto":
+        return said
+    return "once" if rows > MANY_ROWS * units and any(isinstance(one.kind, Number) for one in columns) else "row"
+
+
+def constant_columns(file: File) -> list[Any]:
+    """Return the columns with one value for all rows of nearly all units; none where no unit has two rows."""
+    assert file.units is not None
+    if file.units.n_units == file.units.codes.size:
+        return []
+    codes = file.units.codes
+    return [one.name for one in file.table if is_constant_within(codes_of(one.cells.classes), codes)]
+
+
+def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:
+    """Refuse what cannot be combined with masking these columns once for each unit."""
+    assert file.units is not None
+    table, codes = file.table, file.units.codes
+    masking, row = recipe.masking, f"Or choose {setting('unit_constant', 'row')}."
+    why = f"{len(found)} masked column(s) have one value for all rows of a unit and are masked once a unit"
+    if groups_each_column(method.name) or method.options.get("axis") in table.names:
+        raise InvalidParameter(
+            f"{why}, but method {method.name!r} groups by single columns. Choose another method. {row}",
+            parameter="unit_constant",
+        )
+    if recipe.blocks.columns:
+        raise InvalidParameter(
+            f"{why}, so that blocks of units cannot be cut by single columns. Leave out {setting('block_columns')}. "
+            f"{row}",
+            parameter="block_columns",
+        )
+    crossing = bool(differing_within(file.strata, codes))
+    if masking.moments == "covariance" or (masking.moments != "none" and crossing):
+        variance = "" if crossing else f", choose {setting('moments', 'variance')}"
+        raise InvalidParameter(
+            f"{why}, but {setting('moments', masking.moments)} would give rows of one unit different values. Leave it "
+            f"out{variance}. {row}",
+            parameter="unit_constant",
+        )
+
+
+class GroupsOfUnits(NamedTuple):
+    """Groups of rows, the group of units that each row is in, and the rows that joined another missing pattern.
+
+    `loss` is that of all columns, in percent, before groups are refined.
+    """
+
+    rows: GroupsOfRows
+    units: Labels
+    n_moved: int
+    loss: float = np.nan
+
+
+def labels_of_columns(table: Table, once: Sequence[Any], by_unit: Labels, groups: Labels) -> Labels:
+    """Return which group's value a cell gets, (n, columns)."""
+    return np.stack([by_unit if name in once else groups for name in table.names], axis=1)
+
+
+def groups_of_units(
+    file: File,
+    once: Sequence[Any],
+    names: Collection[Any],
+    recipe: Recipe,
+    method: Grouping,
+    rule: Rule,
+    n_jobs: int,
+    progress: Progress | None,
+) -> GroupsOfUnits:
+    """Group units by the columns that are constant in them, and their rows by the others, inside of these groups.
+
+    Small groups of units lose little of the former columns and much of the latter. So groups of k units are tried, of
+    twice as many, and so on, until the loss of all columns rises.
+    """
+    assert file.units is not None
+    units = file.units._replace(codes=numbered(file.units.codes.copy()))
+    file, heard = file._replace(units=units), part(progress, 0, 0, 1)
+    plain = replace(recipe, refine=Refine())
+    lost = partial(loss_of, file.table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
+    best, size, tries = None, recipe.k, 1 + (units.n_units // recipe.k).bit_length()
+    while size <= max(recipe.k, units.n_units):
+        told = stage(progress, (size // recipe.k).bit_length() - 1, tries)
+        tried = _groups_of_so_many_units(file, once, names, size, plain, method, rule, n_jobs, told)
+        tried = _with_losses(tried, file.table, once, lost)
+        if best is not None and tried.loss >= best.loss:
+            break
+        best, size = tried, 2 * size
+    assert best is not None
+    if recipe.refine.effort is None:
+        return best
+    last = stage(progress, tries - 1, tries)
+    refined = _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, last)
+    return refined._replace(loss=best.loss, rows=refined.rows._replace(diverse=best.rows.diverse))
+
+
+def _with_losses(
+    found: GroupsOfUnits, table: Table, once: Sequence[Any], lost: Callable[[Labels], float]
+) -> GroupsOfUnits:
+    """Return groups with the loss of all columns, and with that of the groups before they kept a demand."""
+    loss = lost(labels_of_columns(table, once, found.units, found.rows.groups))
+    diverse = found.rows.diverse
+    if diverse is not None:
+        before = lost(labels_of_columns(table, once, found.units, diverse.before))
+        diverse = diverse._replace(loss_before=before, loss_after=loss)
+    return found._replace(loss=loss, rows=found.rows._replace(diverse=diverse))
+
+
+def loss_by_row(
+    file: File,
+    pieces: Labels,
+    names: Collection[Any],
+    recipe: Recipe,
+    method: Grouping,
+    rule: Rule,
+    n_jobs: int,
+    progress: Progress | None,
+) -> float:
+    """Return the information loss, in percent, of groups of rows that are not refined."""
+    plain, weighing = replace(recipe, refine=Refine()), file.weighing(recipe.k)
+    found = groups_of_rows(file, pieces, names, plain, method, rule, n_jobs, progress, weighing=weighing)
+    rule = replace(rule, units=None if file.units is None else file.units.codes)
+    return loss_of(file.table, found.groups, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=progress)
+
+
+def _groups_of_so_many_units(
+    file: File,
+    once: Sequence[Any],
+    names: Collection[Any],
+    size: int,
+    recipe: Recipe,
+    method: Grouping,
+    rule: Rule,
+    n_jobs: int,
+    progress: Progress | None,
+) -> GroupsOfUnits:
+    """Group units, at least so many to a group where there are so many, and their rows inside of these groups."""
+    units, table, k, refined = file.units, file.table, recipe.k, recipe.refine.effort is not None
+    assert units is not None
+    of_units, of_rows = part(progress, 0, 3, 10), part(progress, 3, 10, 10)
+    apart = np.zeros_like(file.strata) if differing_within(file.strata, units.codes) else file.strata
+    weighing = file.weighing(k)
+    some = None if weighing is None else ~weighing.columns[0].missing
+    lacking = Patterns(apart, 0, 0)
+    if recipe.masking.missing == "pattern":
+        lacking = find_patterns(table.named(once), apart, k, units, some, by_value=refined)
+    first = first_of_each(units.codes)
+    others = [name for name in table.names if name not in once]
+    places = _places_of_units(table, once, others, names, units, recipe.masking, n_jobs)
+    pieces = codes_of(lacking.pieces[first])
+    labels, moves = pieces.copy(), 0
+    large = np.flatnonzero(np.bincount(pieces)[pieces] >= 2 * size)
+    if large.size:
+        own = codes_of(pieces[large])
+        whole = File(None, table.take(first[large]), own, None, file.weighed.take(first[large]))
+        points = Points(plain_records(places[:, large]), np.full(places.shape[0], -1))
+        sized = replace(recipe, k=size)
+        found = groups_of_rows(whole, own, once, sized, method, rule, n_jobs, of_units, points)
+        labels[large], moves = found.groups + int(pieces.max()) + 1, found.moves
+    asked = Needed(k, units, file.strata, both_demands(file.demand, weighing))
+    by_unit = grow(places, numbered(codes_of(labels)), pieces, apart[first], asked)[units.codes]
+    cells = codes_of(by_unit * (int(file.strata.max()) + 1) + file.strata)
+    patterns = Patterns(cells, 0, 0)
+    if others and recipe.masking.missing == "pattern":
+        patterns = find_patterns(table.named(others), cells, k, units, some, by_value=refined)
+    forming = _that_count(table.named(others or once), names)
+    inside = file._replace(table=forming, strata=cells)
+    found = groups_of_rows(
+        inside, patterns.pieces, forming.names, recipe, method, rule, n_jobs, of_rows, weighing=weighing
+    )
+    if not others:
+        found = found._replace(groups=numbered(cells))
+    return GroupsOfUnits(found._replace(moves=found.moves + moves), by_unit, lacking.n_moved + patterns.n_moved)
+
+
+def _places_of_units(
+    table: Table,
+    once: Sequence[Any],
+    others: Sequence[Any],
+    names: Collection[Any],
+    units: Units,
+    masking: Masking,
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return where units lie, (D, units): by what is constant in them, and by where their rows lie on average."""
+    constant = _that_count(table.named(once), names).take(first_of_each(units.codes))
+    found = [embed(constant, masking.scale, masking.spike, n_jobs).coordinates]
+    if others:
+        of_rows = embed(_that_count(table.named(others), names), masking.scale, masking.spike, n_jobs).coordinates
+        sums = np.array([np.bincount(units.codes, weights=own) for own in of_rows])
+        found.append(sums / np.bincount(units.codes))
+    return np.concatenate(found)
+
+
+def _that_count(table: Table, names: Collection[Any]) -> Table:
+    """Return the columns that form groups; where none of these does, all, so that there is something to go by."""
+    counting = [column for column in table if column.importance]
+    chosen = [column for column in counting if column.name in names] or counting
+    return Table(tuple(chosen)) if chosen else Table(tuple(replace(column, importance=1.0) for column in table))
+
+
+class Needed(NamedTuple):
+    """What rows of a group of units must be able to keep, stratum by stratum: k units, and a demand."""
+
+    k: int
+    units: Units
+    strata: Labels
+    demand: Demand | None
+
+    def short(self, rows: Labels, labels: Labels) -> NDArray[np.bool_]:
+        """Return which groups, numbered from 0, cannot keep it; `labels` are the groups of the rows."""
+        cells = codes_of(labels * (int(self.strata.max()) + 1) + self.strata[rows])
+        n_cells = int(cells.max()) + 1
+        broken = held_by(cells, self.units.codes[rows], n_cells).short(self.k, self.units.in_part)
+        if self.demand is not None:
+            broken = broken | (self.demand.take(rows).breach(cells) > 0.0)
+        return np.asarray(np.bincount(labels, weights=broken[cells]) > 0.0)
+
+
+def grow(places: NDArray[np.float64], labels: Labels, pieces: Labels, apart: Labels, asked: Needed) -> Labels:
+    """Merge groups of units until the rows of each can be grouped; return the labels of units, by lowest unit.
+
+    Parameters
+    ----------
+    places : array of shape (D, units)
+        Where units lie.
+    labels : array of shape (units,)
+        Groups of at least k units, numbered from 0.
+    pieces, apart : arrays of shape (units,)
+        A group joins the one of its piece with the nearest centroid, the lowest on ties; where there is no other, the
+        nearest of those with which it is not `apart`.
+    asked : Needed
+    """
+    of_rows = labels[asked.units.codes]
+    rows, n_groups = rows_of(of_rows), int(labels.max()) + 1
+    waiting = asked.short(np.arange(of_rows.size), of_rows)
+    sizes = np.bincount(labels).astype(np.float64)
+    centroids = np.array([np.bincount(labels, weights=own) for own in places]) / sizes
+    first = np.unique(labels, return_index=True)[1]
+    of_group, sides = pieces[first], apart[first]
+    alive, into = np.ones(n_groups, dtype=bool), np.arange(n_groups)
+    while waiting.any():
+        one = int(np.argmax(waiting))
+        alive[one] = False  # it is not its own nearest
+        near = np.flatnonzero(alive & (of_group == of_group[one]))
+        if not near.size:
+            near = np.flatnonzero(alive & (sides == sides[one]))
+        if not near.size:
+            raise PromiseBroken("groups of units were formed whose rows cannot be grouped as was promised.")
+        distances = ((centroids[:, near] - centroids[:, [one]]) ** 2).sum(axis=0)
+        other = int(near[distances.argmin()])
+        kept, gone = min(one, other), max(one, other)
+        alive[kept], alive[gone], waiting[gone] = True, False, False
+        both = sizes[kept] + sizes[gone]
+        centroids[:, kept] = (sizes[kept] * centroids[:, kept] + sizes[gone] * centroids[:, gone]) / both
+        sizes[kept], into[gone] = both, kept
+        of_group[kept] = of_group[other]
+        rows[kept] = np.concatenate([rows[kept], rows[gone]])
+        waiting[kept] = asked.short(rows[kept], np.zeros(rows[kept].size, dtype=np.int64))[0]
+    for group in range(n_groups):
+        into[group] = into[into[group]]  # a group joins one of a lower number, which has been followed already
+    return numbered(into[labels])

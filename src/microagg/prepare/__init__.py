@@ -1,1 +1,0 @@
-"""What is done to columns before groups are formed."""
