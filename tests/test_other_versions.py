@@ -1,4 +1,4 @@
-"""Modules that only other versions have: a documented one still works, and what was pickled is refused in a sentence."""
+"""Modules of other versions: a documented one still works, and what was pickled is refused in a sentence."""
 
 import importlib
 import pickle
