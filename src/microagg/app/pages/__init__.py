@@ -29,9 +29,9 @@ Name the table in `trying.ELSEWHERE`, so that Try leaves it to your page.
 
 Work that takes time is a `Job` (`microagg.app.jobs` has some) that calls `microagg.jobs`, passes ``job.progress`` on,
 puts what it has found into the session and calls ``session.touch()``; a page shows what is there and says what is
-missing; ``await settled(session, kind)`` lets it wait a moment for what is quick. ``session.release`` is the last release that
-was tried, with its key (`Session.key`); others are made again from their recipes. Modules of pages are imported when
-they are first asked for; where `needs_file` is set, that is after a file was opened.
+missing; ``await settled(session, kind)`` lets it wait a moment for what is quick. ``session.release`` is the last
+release that was tried, with its key (`Session.key`); others are made again from their recipes. Modules of pages are
+imported when they are first asked for; where `needs_file` is set, that is after a file was opened.
 """
 
 from microagg.base.frozen import frozen
