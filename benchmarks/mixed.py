@@ -22,8 +22,10 @@ from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import _error, refine
 from microagg.columns.embedding import Points
-from microagg.mask.grouping import cut_into_pieces, form_groups
+from microagg.mask.grouping import cut_into_pieces, group_pieces
+from microagg.mask.refining import Placed
 from microagg.recipe import Blocks
+from microagg.work import ALONE
 
 SEARCHED = ("mdav", "cbfs", "vmdav", "iamat")
 MOST = 4_000_000  # records times coordinates up to which all coordinates are timed
@@ -90,9 +92,9 @@ def time_a_million(n: int = 1_000_000) -> None:
     total = _error(records, whole)
     for most in (5_000, 10_000, 20_000, 50_000, 100_000):
         began = time.process_time()
-        pieces = cut_into_pieces(points, names, whole, Blocks("median", most), 5, 1)
+        pieces = cut_into_pieces(points, names, whole, Blocks("median", most), 5, ALONE)
         cut = time.process_time()
-        labels = form_groups(METHODS["mdav"].function, points, pieces, 5, False, 1, None)
+        labels = group_pieces(METHODS["mdav"].function, Placed(records), pieces, 5, False, ALONE)
         grouped = time.process_time()
         loss = 100 * _error(records, labels) / total
         times = f"cut {cut - began:5.1f} s, group {grouped - cut:5.1f} s"

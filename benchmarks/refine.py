@@ -27,8 +27,9 @@ from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import check_effort
 from microagg.algorithms.scores import standard_scores
 from microagg.algorithms.tight_bound import tight_bound
-from microagg.mask.refining import Refined, refine_groups
+from microagg.mask.refining import Placed, refine_groups
 from microagg.recipe import Refine
+from microagg.work import ALONE
 
 BEST_KNOWN = {
     "tarragona": {3: 14.4686, 4: 17.1098, 5: 20.1704, 6: 23.4928, 10: 30.1211},
@@ -176,7 +177,7 @@ def borders(seed: int, n: int, name: str, max_block: int) -> None:
     moves = sum(check_effort("fast", own.size) for own in blocks)
 
     def refined(pieces: np.ndarray) -> np.ndarray:
-        return refine_groups(Refined(records), blocks, pieces, groups, 3, how, 1, None)[0]
+        return refine_groups(Placed(records), blocks, pieces, groups, 3, how, ALONE)[0]
 
     ways = {
         "blocks": lambda: groups,

@@ -187,7 +187,7 @@ def test_what_is_refused_is_told_with_value_limit_and_remedy(monkeypatch, demand
     def never(*_, **__):
         raise AssertionError("groups were formed")
 
-    monkeypatch.setattr("microagg.mask.row_groups.form_groups", never)
+    monkeypatch.setattr("microagg.mask.groups.group_pieces", never)
     choices = {**CHOICES, "k": 2, "confidential": ["diagnosis"], **demand}
     with pytest.raises(kind, match=message) as caught:
         ma.protect(made(), **choices)

@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import microagg as ma
-from microagg import pipeline
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.scores import standard_scores
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
+from microagg.mask import values
 from microagg.mask.rounding import round_means
 from tests.lengths import given_few
 
@@ -115,7 +115,7 @@ def test_a_release_that_would_break_the_promise_is_withheld(monkeypatch, spoil):
             column.values[7 if spoil == "value" else slice(2)] += 1e6
         return released, rounded
 
-    monkeypatch.setattr(pipeline, "round_means", spoilt)
+    monkeypatch.setattr(values, "round_means", spoilt)
     with pytest.raises(PromiseBroken, match=r"only 1 record\(s\)"):
         ma.protect(survey(60)[QUASI], 3)
 
@@ -420,6 +420,6 @@ def test_an_order_of_categories_counts_wherever_it_is_declared(tmp_path):
     releases = [
         ma.protect(one, 3) for one in (frame, frame.to_arrow(), frame.to_pandas(), ma.read(tmp_path / "in.parquet"))
     ]
-    assert {type(one._original.columns[1].kind).__name__ for one in releases} == {"Ordinal"}
+    assert {type(one._both()[0].columns[1].kind).__name__ for one in releases} == {"Ordinal"}
     assert len({one.information.percent for one in releases}) == 1
     assert releases[0].data["s"].dtype == pl.Enum(levels)

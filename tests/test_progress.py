@@ -14,7 +14,7 @@ from microagg.columns import frames
 from microagg.judge import judge
 from microagg.measures.anonymity import fewest_sharing
 from microagg.measures.intervals import deviation_intervals, rank_intervals
-from microagg.work import Told, in_parallel, part, stage
+from microagg.work import Told, Work, in_parallel, part, stage
 
 
 class Enough(Exception):
@@ -212,7 +212,7 @@ def test_counting_who_is_alike_is_told(release):
     written = release._both()[1]
     strata = np.zeros(written.n_records, dtype=np.int64)
     count = partial(fewest_sharing, written, strata, groups=release.groups)
-    found, told = heard(lambda progress: count(progress=progress))
+    found, told = heard(lambda progress: count(work=Work(progress=progress)))
     assert found == release.k_achieved
     assert len(told) >= len(written) + 2
     opened = frames.open_frame(release.data)

@@ -9,8 +9,9 @@ from microagg.algorithms.median_tree import median_blocks
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import refine, squared_error
 from microagg.algorithms.units import Units, held_by
-from microagg.mask.refining import Refined, refine_groups
+from microagg.mask.refining import Placed, refine_groups
 from microagg.recipe import Refine
+from microagg.work import Work
 from tests.lengths import first_few
 from tests.reference.districts import districts
 
@@ -68,7 +69,7 @@ def alike(one, other):
 def test_blocks_are_refined_then_districts(effort):
     records, blocks, pieces, groups = made(600, 3, 150, 3)
     how = Refine(effort=effort, seed=1)
-    found, moves = refine_groups(Refined(records), blocks, pieces, groups, 3, how, 1, None)
+    found, moves = refine_groups(Placed(records), blocks, pieces, groups, 3, how, Work(1))
     assert alike(found, by_the_book(records, blocks, groups, 3, how))
     assert moves > 0
 
@@ -78,7 +79,7 @@ def test_blocks_are_refined_then_districts(effort):
 )
 def test_borders_cost_less(n, d, max_block, k):
     records, blocks, pieces, groups = made(n, d, max_block, k)
-    found, _ = refine_groups(Refined(records), blocks, pieces, groups, k, HOW, 1, None)
+    found, _ = refine_groups(Placed(records), blocks, pieces, groups, k, HOW, Work(1))
     within = alone(records, blocks, groups, k)
     assert np.bincount(found).min() >= k
     assert squared_error(records, found) < 0.995 * squared_error(records, within)
@@ -87,14 +88,14 @@ def test_borders_cost_less(n, d, max_block, k):
         block_of[rows] = number
     crossing = [group for group in range(found.max() + 1) if np.unique(block_of[found == group]).size > 1]
     assert crossing
-    two, _ = refine_groups(Refined(records), blocks, pieces, groups, k, HOW, 2, None)
+    two, _ = refine_groups(Placed(records), blocks, pieces, groups, k, HOW, Work(2))
     assert np.array_equal(found, two)
 
 
 def test_pieces_stay_apart_and_a_piece_of_one_block_is_refined_once():
     pieces = np.random.default_rng(0).choice(3, 1200, p=[0.6, 0.3, 0.1])
     records, blocks, pieces, groups = made(1200, 3, 200, 3, pieces)
-    found, _ = refine_groups(Refined(records), blocks, pieces, groups, 3, HOW, 1, None)
+    found, _ = refine_groups(Placed(records), blocks, pieces, groups, 3, HOW, Work(1))
     assert all(np.unique(pieces[found == group]).size == 1 for group in range(found.max() + 1))
     small = pieces == 2
     assert alike(found[small], alone(records, blocks, groups, 3)[small])
@@ -104,7 +105,7 @@ def test_pieces_stay_apart_and_a_piece_of_one_block_is_refined_once():
 def test_units_are_kept():
     units = Units(np.random.default_rng(3).integers(0, 400, 1200), True)
     records, blocks, pieces, groups = made(1200, 3, 300, 3, units=units)
-    found, _ = refine_groups(Refined(records, units), blocks, pieces, groups, 3, HOW, 1, None)
+    found, _ = refine_groups(Placed(records, units), blocks, pieces, groups, 3, HOW, Work(1))
     assert not held_by(found, units.codes, found.max() + 1).short(3, in_part=True).any()
     assert squared_error(records, found) < squared_error(records, groups)
 
@@ -113,7 +114,7 @@ def test_groups_that_lie_in_one_place_stay():
     records = plain_records(np.concatenate([np.zeros(600), np.arange(600) + 1.0])[None])
     groups = np.repeat(np.arange(300), 4)
     blocks = np.split(np.arange(1200), 12)
-    found, _ = refine_groups(Refined(records), blocks, np.zeros(1200, dtype=np.int64), groups, 3, HOW, 1, None)
+    found, _ = refine_groups(Placed(records), blocks, np.zeros(1200, dtype=np.int64), groups, 3, HOW, Work(1))
     assert np.array_equal(found[:600], groups[:600])
     assert np.bincount(found).min() >= 3
 

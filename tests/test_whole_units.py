@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.algorithms.equivalence import codes_of
 from microagg.columns import frames
 from microagg.columns.ordering import order_of_units
+from microagg.columns.wide import shapes_of
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 from microagg.mask.whole_units import lay_out
 from tests.reference import counted_units as slow
@@ -101,9 +103,9 @@ def test_a_unit_keeps_waves_that_are_common_in_its_own_stratum(units, k):
         with pytest.raises(TooFewRecords):
             lay_out(codes, slots, own, k, panel=True, refuse=False)
         return
-    layout = lay_out(codes, slots, own, k, panel=True, refuse=False)
-    assert [rows[row] for row in layout.rows] == [row for row in rows if row[1] in expected[row[0]]]
-    assert np.bincount(layout.shapes).min() >= k
+    kept = lay_out(codes, slots, own, k, panel=True, refuse=False)
+    assert [rows[row] for row in kept] == [row for row in rows if row[1] in expected[row[0]]]
+    assert np.bincount(shapes_of(codes_of(codes[kept]), slots[kept], own[kept])).min() >= k
 
 
 def test_a_rare_set_of_waves_is_suppressed_where_another_stratum_has_it_often():

@@ -26,7 +26,7 @@ from microagg.mask.engines.targets import check_scratch, check_target
 from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
 from microagg.mask.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.mask.rounding import Rounded
-from microagg.mask.weights import weighing_of
+from microagg.mask.weights import settled_weights, weighing_of
 from microagg.measures.loss import InformationLoss
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
 from microagg.recipe._signature import recipe_of, takes
@@ -349,7 +349,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     settled = recipe.replace(
         roles=recipe.roles.settled(schema),
         blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK),
-        weights=weighing.settled,
+        weights=settled_weights(weighing),
     )
     return Plan(settled, schema, grouping, wishes, weighing), bool(index)
 

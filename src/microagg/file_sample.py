@@ -11,7 +11,7 @@ from microagg import __version__
 from microagg.columns import frames
 from microagg.columns.kinds import Nominal
 from microagg.columns.roles import Role
-from microagg.columns.weighing import weights_in
+from microagg.columns.weighing import Weighed, weights_in
 from microagg.errors import InvalidData
 from microagg.files.batches import Batches
 from microagg.files.sources import Source
@@ -20,7 +20,9 @@ from microagg.mask.engines.figures import Outcome
 from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.sample import Drawn
 from microagg.mask.facts import WholeFile
-from microagg.mask.weights import Weighed, revealing_weights, weight_facts
+from microagg.mask.groups import Groups
+from microagg.mask.masked import Masked
+from microagg.mask.weights import revealing_weights, weight_facts
 from microagg.measures.loss import weighted_loss_of_release
 from microagg.recipe import Recipe
 from microagg.release import Release
@@ -33,9 +35,16 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
     units = None
     if plan.unit is not None:
         units = frames.units_of(frame, plan.unit, plan.in_part)._replace(joined=plan.joined_spellings)
-    original, written = plan.coded(typed), plan.coded(drawn.after)
-    whole = None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
-    weighed, by_weight = _weighed(file, plan, typed), outcome.weights
+    original = replace(
+        plan.coded(typed),
+        schema=plan.schema,
+        units=units,
+        weighed=_weighed(file, plan, typed),
+        rows=drawn.rows,
+        dropped=frames.shared_codes(frame, plan.schema.names(Role.IDENTIFIER, Role.DROP)),
+    )
+    written, whole = plan.coded(drawn.after), None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
+    weighed, by_weight = original.weighed, outcome.weights
     weights = weighed.first
     if (
         weights is not None and by_weight is None and whole is None
@@ -64,12 +73,7 @@ def release_of(drawn: Drawn, file: Batches, outcome: Outcome, recipe: Recipe, in
             drawn.before, file.path.name, file.kind, file.details, dialect=file.dialect, address=kept_address(file.path)
         ),
         whole=whole,
-        _original=original,
-        _written=written,
-        _units=units,
-        _repeating=frames.shared_codes(frame, plan.schema.names(Role.IDENTIFIER, Role.DROP)),
-        _weights=weights,
-        _rows=drawn.rows,
+        _masked=Masked(original, Groups(groups, plan.grouping, recipe.blocks), written, recipe),
     )
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
@@ -18,15 +18,16 @@ from microagg.algorithms.units import Units
 from microagg.checks import check_jobs
 from microagg.columns import frames
 from microagg.columns.kinds import Nominal, Ordinal
-from microagg.columns.labels import Masked
+from microagg.columns.labels import Masked as MaskedColumns
 from microagg.columns.roles import Role
 from microagg.columns.table import Table
 from microagg.columns.weights import Weights
 from microagg.errors import InvalidData
 from microagg.files.promise import Promise
 from microagg.files.sources import Source
-from microagg.judge.analyses import AllRecords, Masking, relations_of_release, utility_of_release
+from microagg.judge.analyses import Masking, relations_of_release, utility_of_release
 from microagg.mask.facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
+from microagg.mask.masked import Masked, enough_weigh
 from microagg.mask.moments import MomentFacts, moment_words
 from microagg.mask.relations import KeptRelation
 from microagg.mask.rounding import Rounded
@@ -51,30 +52,6 @@ if TYPE_CHECKING:
     from microagg.recipe.differences import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
-
-_NOT_STORED = (
-    *(
-        "source",
-        "whole",
-        "missing",
-        "rounded",
-        "recoded",
-        "weights",
-        "moments",
-        "chosen",
-        "once",
-        "differences",
-        "_original",
-        "_written",
-        "_all_records",
-        "_weights",
-        "_units",
-        "_judged",
-        "_rows",
-    ),
-    *("_tags", "_repeating", "_demand", "_weighing", "diversity", "loss", "risk", "results", "_results", "relations"),
-    "rebuilt",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +150,8 @@ class Release(Generic[IntoDataFrameT]):
     version: str = ""
     n_dropped: int = 0
     index_dropped: bool = False
+    _undoable: tuple[Any, ...] = ()  # columns whose digits would give members away
+    # Neither shown nor stored: original values, and what would give them away.
     missing: MissingFacts = field(default_factory=MissingFacts, repr=False)
     rounded: Mapping[Any, Rounded] = field(default_factory=dict, repr=False)
     recoded: Mapping[Any, int] = field(default_factory=dict, repr=False)
@@ -183,20 +162,11 @@ class Release(Generic[IntoDataFrameT]):
     source: Source | None = field(default=None, repr=False)
     whole: WholeFile | None = field(default=None, repr=False)
     differences: "tuple[Difference, ...]" = field(default=(), repr=False)
-    diversity: DiversityFacts | None = None
-    _original: Table | None = field(default=None, repr=False)
-    _written: Table | None = field(default=None, repr=False)
-    _weights: Weights | None = field(default=None, repr=False)  # of the original
-    _all_records: AllRecords | None = field(default=None, repr=False)  # of the original, where some were left out
-    _rows: NDArray[np.int64] | None = field(default=None, repr=False)  # of the original, in the order of `data`
+    diversity: DiversityFacts | None = field(default=None, repr=False)
+    _masked: Masked | None = field(default=None, repr=False)
     _judged: DisclosureRisk | None = field(default=None, repr=False)
     _results: "JudgedResults | None" = field(default=None, repr=False)
-    _units: Units | None = field(default=None, repr=False)
-    _demand: Demand | None = field(default=None, repr=False)
     _tags: Mapping[str, Any] = field(default_factory=dict, repr=False)  # which of Stata's .a to .z a row releases
-    _repeating: Mapping[Any, NDArray[np.int64]] = field(default_factory=dict, repr=False)  # dropped, shared by rows
-    _weighing: Demand | None = field(default=None, repr=False)  # that k of those who share values weigh something
-    _undoable: tuple[Any, ...] = field(default=(), repr=False)  # columns whose digits would give members away
 
     def __post_init__(self) -> None:
         self.groups.setflags(write=False)
@@ -326,9 +296,9 @@ class Release(Generic[IntoDataFrameT]):
         weights, unit = recipe.roles.of(Role.WEIGHT.value), recipe.roles.unit
         masking, everybody = self._masking(), None
         of_original = self._weights
-        if self._all_records is not None:
-            masking = masking._replace(original=self._all_records.original)
-            everybody, of_original = self._all_records.frame.to_native(), self._all_records.weights
+        if self._everybody is not None:
+            masking = masking._replace(original=self._everybody)
+            everybody, of_original = self._everybody.frame.to_native(), self._everybody.weighed.first
             everybody = everybody if self.source is None else replace(self.source, table=everybody, joined=None)
         own = {weights[0]: of_original.values} if of_original is not None and recipe.weights_by_group else {}
         return utility_of_release(
@@ -383,17 +353,12 @@ class Release(Generic[IntoDataFrameT]):
         return self._everybody if rows is None else self._everybody.take(rows), written
 
     @property
-    def _everybody(self) -> Table | None:
-        """The masked columns of all records of the original, where some were left out."""
-        return None if self._all_records is None else self._all_records.original
-
-    @property
     def promise(self) -> Promise:
         """What must hold of `data` wherever it is written: `k_achieved`, and the columns that it is counted on."""
         recipe, roles = self.recipe, self.recipe.roles
         names = (*roles.of(Role.QUASI.value), *recipe.weights_by_group)
-        each = recipe.masking.per_column
-        counted = Promise(self.k_achieved, names, roles.strata, each, demand=self._demand, weighing=self._weighing)
+        each, weighing = recipe.masking.per_column, None if self._masked is None else enough_weigh(self._masked)
+        counted = Promise(self.k_achieved, names, roles.strata, each, demand=self._demand, weighing=weighing)
         if recipe.units.release == "pseudonym":
             return replace(counted, pseudonym=roles.unit)
         return counted if self._units is None else counted.of_units(self._units.codes, self._units.in_part)
@@ -401,21 +366,21 @@ class Release(Generic[IntoDataFrameT]):
     @property
     def rows(self) -> NDArray[np.int64]:
         """Which row of what was masked each row of `data` is, from 0. Not for publication."""
-        if self._rows is None:
+        if self._masked is None:
             raise InvalidData("a stored release does not know which records its rows were. Mask again by its recipe.")
-        return self._rows
+        return self._masked.table.rows
 
     @property
-    def masked(self) -> Masked:
+    def masked(self) -> MaskedColumns:
         """Which columns of `data` hold other values than the source's, and what still holds of their values."""
         recipe = self.recipe
         categories = (
             ()
-            if self._written is None
-            else [one.name for one in self._written if isinstance(one.kind, (Nominal, Ordinal))]
+            if self._masked is None
+            else [one.name for one in self._masked.written if isinstance(one.kind, (Nominal, Ordinal))]
         )
         recoded = recipe.recode.recode
-        return Masked(
+        return MaskedColumns(
             names=(*recipe.roles.of(Role.QUASI.value), *recipe.weights_by_group, *recoded),
             categories=[name for name in categories if name not in recoded],
             codes=recipe.missing_codes.codes,
@@ -513,40 +478,47 @@ class Release(Generic[IntoDataFrameT]):
 
     def _both(self) -> tuple[Table, Table]:
         """Return the original and the released values as they were when the release was made."""
-        if self._original is None or self._written is None:
+        if self._masked is None:
             raise InvalidData(
                 "a stored release has no original values to compare with. Pass the original file to loss_measures, "
                 "disclosure_risk or utility."
             )
-        return self._original, self._written
+        return self._masked.table, self._masked.written
+
+    @property
+    def _units(self) -> Units | None:
+        return None if self._masked is None else self._masked.table.units
+
+    @property
+    def _demand(self) -> Demand | None:
+        return None if self._masked is None else self._masked.table.demand
+
+    @property
+    def _weights(self) -> Weights | None:
+        """The weights of the original."""
+        return None if self._masked is None else self._masked.table.weighed.first
+
+    @property
+    def _everybody(self) -> Table | None:
+        """All records of the original, where some were left out."""
+        return None if self._masked is None else self._masked.table.whole
+
+    @property
+    def _repeating(self) -> Mapping[Any, NDArray[np.int64]]:
+        """Dropped columns whose values rows share."""
+        return {} if self._masked is None else self._masked.table.dropped
 
     def __getstate__(self) -> dict[str, Any]:
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.
-        return {name: value for name, value in self.__dict__.items() if name not in _NOT_STORED} | {
-            "recipe": self.recipe.replace(nominal_seed=None),  # who knows it can work out more of a group
-            "source": None,
-            "whole": None,
-            "missing": MissingFacts(),
-            "rounded": {},
-            "recoded": {},
-            "weights": None,
-            "_original": None,
-            "_written": None,
-            "_units": None,
-            "_all_records": None,
-            "_weights": None,
-            "_judged": None,
-            "_rows": None,
-            "_results": None,
-            "differences": (),
-            "_tags": {},
-            "_repeating": {},
-            "_demand": None,
-            "_weighing": None,
-            "diversity": None,
-        }
+        stored = [one.name for one in fields(self) if one.repr]
+        stored += ["anonymity"] if "anonymity" in self.__dict__ else []
+        # The seed too: somebody who knows it can work out more of a group.
+        return {name: self.__dict__[name] for name in stored} | {"recipe": self.recipe.replace(nominal_seed=None)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        for one in fields(self):
+            if not one.repr:
+                state.setdefault(one.name, one.default if one.default_factory is MISSING else one.default_factory())
         self.__dict__.update(state)
         self.groups.setflags(write=False)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 One = TypeVar("One")
 
@@ -120,6 +120,47 @@ def _collect(running: dict[Future[Result], int], results: dict[int, Result]) -> 
     """Wait until some work is done, and keep its results; raise what it raised."""
     for future in wait(running, return_when=FIRST_COMPLETED).done:
         results[running.pop(future)] = future.result()
+
+
+class Work(NamedTuple):
+    """How long work is done: by so many threads, and reported to whom. It is made at the edge, and passed on whole."""
+
+    n_jobs: int = 1
+    progress: Progress | None = None
+
+    def tell(self, done: int, total: int) -> None:
+        """Report how much is done."""
+        tell(self.progress, done, total)
+
+    def stage(self, number: int, of: int) -> "Work":
+        """Return one of so many stages, numbered from 0, that each look at all records."""
+        return self._replace(progress=stage(self.progress, number, of))
+
+    def stages(self, of: int) -> list["Work"]:
+        """Return all of so many stages."""
+        return [self.stage(number, of) for number in range(of)]
+
+    def part(self, start: int, stop: int, in_all: int) -> "Work":
+        """Return a step that takes the whole from `start` to `stop`; where these are equal, it can only be stopped."""
+        return self._replace(progress=part(self.progress, start, stop, in_all))
+
+    @property
+    def unseen(self) -> "Work":
+        """A first step that does not count, and can be stopped."""
+        return self.part(0, 0, 1)
+
+    @property
+    def last(self) -> "Work":
+        """A last step that does not count, and can be stopped."""
+        return self.part(1, 1, 1)
+
+    def each(self, act: Callable[[Item, Callable[[], None]], Result], items: Sequence[Item]) -> list[Result]:
+        """Return act(item, check) for each item, as `in_parallel` does, and report each that is done."""
+        return in_parallel(act, items, self.n_jobs, self.progress)
+
+
+ALONE = Work()
+"""One thread, which reports nothing."""
 
 
 def one_thread_for_matrices() -> AbstractContextManager[Any]:

@@ -341,7 +341,7 @@ def test_a_broken_promise_writes_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table({"a": [float(i // 5) for i in range(40)]}), "in.parquet")
     Path("r.toml").write_text('k = 3\n[roles]\nquasi = ["a"]\n')
-    monkeypatch.setattr("microagg.pipeline.fewest_sharing", lambda *_, **__: 2)
+    monkeypatch.setattr("microagg.mask.masked.fewest_sharing", lambda *_, **__: 2)
     monkeypatch.setattr(sys, "argv", ["microagg", "mask", "in.parquet", "--recipe", "r.toml"])
     with pytest.raises(SystemExit) as caught:
         main()

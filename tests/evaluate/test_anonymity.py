@@ -12,6 +12,7 @@ from microagg.columns.kinds import Cells, Number
 from microagg.columns.table import Coded, Table
 from microagg.errors import InputError
 from microagg.measures import anonymity
+from microagg.work import Work
 from tests.reference.alike import fewest_alike
 
 CELLS = st.sampled_from([0.0, -0.0, 1.0, 1.5, float("nan")])
@@ -38,12 +39,12 @@ def test_it_counts_the_rarest_combination_of_values_and_stratum(cells, n_jobs, c
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("microagg.measures.anonymity._PART", 7)
         fewest = fewest_alike([first, second, strata])
-        assert fewest_sharing(columns, numbers, n_jobs=n_jobs) == fewest
-        assert fewest_sharing(columns, numbers, groups=groups, n_jobs=n_jobs) == fewest
+        assert fewest_sharing(columns, numbers, work=Work(n_jobs)) == fewest
+        assert fewest_sharing(columns, numbers, groups=groups, work=Work(n_jobs)) == fewest
         not_alike = np.arange(groups.size) % 2 % max(1, groups.size - 1)
-        assert fewest_sharing(columns, numbers, groups=not_alike, n_jobs=n_jobs) == fewest
+        assert fewest_sharing(columns, numbers, groups=not_alike, work=Work(n_jobs)) == fewest
         each = min(fewest_alike([first, strata]), fewest_alike([second, strata]))
-        assert fewest_sharing(columns, numbers, per_column=True, n_jobs=n_jobs) == each
+        assert fewest_sharing(columns, numbers, per_column=True, work=Work(n_jobs)) == each
 
 
 def test_groups_that_came_out_alike_count_as_one():

@@ -11,6 +11,7 @@ from microagg.columns.weights import Members, Weights
 from microagg.errors import InvalidData
 from microagg.mask.representatives import represent
 from microagg.measures.loss import weighted_loss_of_release
+from microagg.work import ALONE
 from tests.kinds.columns import coded, columns, plain, units_of
 from tests.lengths import given_few
 from tests.reference import mixed
@@ -44,9 +45,9 @@ def test_representatives_are_those_of_the_definition(data, k, exact, aggregate, 
     known = Weights.of(np.array(weights))._replace(units=rule.units)
     if expected is None or (kind == "ordinal" and not common and mixed.present(cells)):
         with pytest.raises(InvalidData, match=r"holds categories that fewer than|has no level that"):
-            represent(table, labels, rule, 1, known)
+            represent(table, labels, rule, ALONE, known)
         return
-    found = represent(table, labels, rule, 1, known)
+    found = represent(table, labels, rule, ALONE, known)
     if kind != "nominal":
         expected = [
             by_the_book.representative(
@@ -72,7 +73,7 @@ def test_means_are_rounded_once_whatever_the_weights(data):
     values = data.draw(st.lists(st.floats(-1e6, 1e6), min_size=n, max_size=n))
     weights = data.draw(st.lists(st.floats(0.5, 1.5), min_size=n, max_size=n))
     table = Table((coded("x", "number", values),))
-    found = represent(table, np.zeros(n, dtype=np.int64), Rule(2), 1, Weights.of(np.array(weights)))
+    found = represent(table, np.zeros(n, dtype=np.int64), Rule(2), ALONE, Weights.of(np.array(weights)))
     expected = by_the_book.mean(values, by_the_book.effective(weights))
     assert found.groups.columns[0].values[0] == pytest.approx(expected, rel=1e-15, abs=1e-300)
 
@@ -84,7 +85,7 @@ def test_weighted_totals_stay_in_every_group(data, k):
     weights = data.draw(st.lists(st.floats(1.0, 3.0), min_size=n, max_size=n))
     labels = groups_of(data, n, k)
     table = Table((coded("x", "number", values),))
-    released = represent(table, labels, Rule(k), 1, Weights.of(np.array(weights))).records.columns[0].values
+    released = represent(table, labels, Rule(k), ALONE, Weights.of(np.array(weights))).records.columns[0].values
     for group in range(labels.max() + 1):
         rows = np.flatnonzero(labels == group)
         own = [weights[i] for i in rows]
@@ -101,7 +102,7 @@ def test_equal_weights_release_what_no_weights_do():
         coded("c", "ordinal", rng.integers(0, 5, 100).astype(float).tolist()),
     ]
     plain_one = represent(Table(tuple(columns_)), labels, Rule(5))
-    weighted = represent(Table(tuple(columns_)), labels, Rule(5), 1, Weights.of(np.full(100, 3.7)))
+    weighted = represent(Table(tuple(columns_)), labels, Rule(5), ALONE, Weights.of(np.full(100, 3.7)))
     for one, other in zip(plain_one.groups, weighted.groups, strict=True):
         assert one.values.tolist() == other.values.tolist()
 
@@ -132,7 +133,7 @@ def test_a_weight_that_dominates_is_cut_to_four_fifths(drawn):
 def test_a_group_that_weighs_nothing_has_the_plain_mean():
     table = Table((coded("x", "number", [1.0, 2.0, 6.0, 1.0, 5.0, 0.0]), coded("c", "nominal", [0.0, 1, 1, 0, 0, 1])))
     weights = Weights.of(np.array([0.0, 0.0, 0.0, 1.0, 1.0, 2.0]))
-    found = represent(table, np.array([0, 0, 0, 1, 1, 1]), Rule(3), 1, weights)
+    found = represent(table, np.array([0, 0, 0, 1, 1, 1]), Rule(3), ALONE, weights)
     assert found.groups.columns[0].values.tolist() == [3.0, 1.5]
     assert found.groups.columns[1].values.tolist() == [1.0, 0.0]
     assert found.dominated == 0
@@ -142,8 +143,8 @@ def test_one_member_of_those_present_dominates_though_not_of_the_group():
     cells = [9.0, 1.0, 1.0, ("missing", 1), ("missing", 1)]
     weights = Weights.of(np.array([10.0, 1.0, 1.0, 1.0, 1.0]))
     labels = np.zeros(5, dtype=np.int64)
-    assert represent(Table((coded("x", "number", cells),)), labels, Rule(3), 1, weights).dominated == 1
-    assert represent(Table((coded("x", "number", [9.0, 1, 1, 1, 1]),)), labels, Rule(3), 1, weights).dominated == 0
+    assert represent(Table((coded("x", "number", cells),)), labels, Rule(3), ALONE, weights).dominated == 1
+    assert represent(Table((coded("x", "number", [9.0, 1, 1, 1, 1]),)), labels, Rule(3), ALONE, weights).dominated == 0
 
 
 def test_the_medoid_of_a_taxonomy_goes_by_weight():
@@ -151,8 +152,8 @@ def test_the_medoid_of_a_taxonomy_goes_by_weight():
     column = coded("x", "nominal", np.repeat([0.0, 1.0, 2.0], 3).tolist())
     column = Coded("x", kind, column.cells)
     labels = np.zeros(9, dtype=np.int64)
-    light = represent(Table((column,)), labels, Rule(3), 1, Weights.of(np.ones(9))).groups
-    heavy = represent(Table((column,)), labels, Rule(3), 1, Weights.of(np.repeat([1.0, 1.0, 7.0], 3))).groups
+    light = represent(Table((column,)), labels, Rule(3), ALONE, Weights.of(np.ones(9))).groups
+    heavy = represent(Table((column,)), labels, Rule(3), ALONE, Weights.of(np.repeat([1.0, 1.0, 7.0], 3))).groups
     assert light.columns[0].values[0] in (0.0, 1.0)
     assert heavy.columns[0].values[0] == 2.0
 
@@ -162,5 +163,5 @@ def test_a_member_is_drawn_as_often_as_it_weighs():
     labels = np.repeat(np.arange(n_groups), 2)
     column = coded("x", "nominal", np.tile([0.0, 1.0], n_groups).tolist())
     weights = Weights.of(np.tile([1.0, 3.0], n_groups))
-    found = represent(Table((column,)), labels, Rule(2, nominal="draw"), 1, weights).groups.columns[0].values
+    found = represent(Table((column,)), labels, Rule(2, nominal="draw"), ALONE, weights).groups.columns[0].values
     assert found.mean() == pytest.approx(0.75, abs=0.03)

@@ -11,7 +11,7 @@ from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.checks import check_option
 from microagg.columns.kinds import Block, Facts
 from microagg.columns.table import Coded, Table
-from microagg.work import Progress, in_parallel, stage
+from microagg.work import ALONE, Work
 
 SCALES = ("standard", "range", "none")
 
@@ -84,7 +84,7 @@ class Space:
         """The columns in the order of their entries."""
         return sorted(range(len(self.blocks)), key=lambda j: bool(self.blocks[j].corners))
 
-    def place(self, table: Table, n_jobs: int = 1, progress: Progress | None = None) -> Points:
+    def place(self, table: Table, work: Work = ALONE) -> Points:
         """Return the points of records."""
         order = self._order
         widths = [self.blocks[j].width for j in order]
@@ -96,7 +96,7 @@ class Space:
             cells = table.columns[order[turn]].cells
             self.blocks[order[turn]].place(cells, entries[ends[turn] - widths[turn] : ends[turn]])
 
-        in_parallel(place, range(len(order)), n_jobs, progress)
+        work.each(place, range(len(order)))
         owners = np.concatenate([np.full(self._padding, -1), np.repeat(order, widths)])
         return Points(self._records(entries), owners.astype(np.int64))
 
@@ -107,19 +107,15 @@ class Space:
         return Records(entries, heights, np.cumsum([numbers, *(one.categories for one in corners)], dtype=np.int64))
 
 
-def space_of(
-    table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1, progress: Progress | None = None
-) -> Space:
+def space_of(table: Table, scale: str = "standard", spike: float = 1.0, work: Work = ALONE) -> Space:
     """Return the space of a whole file, by its own constants."""
-    facts = in_parallel(lambda column, _: column.kind.facts(column.cells), table.columns, n_jobs, progress)
+    facts = work.each(lambda column, _: column.kind.facts(column.cells), table.columns)
     return Space.of(table.columns, facts, scale, spike)
 
 
-def embed(
-    table: Table, scale: str = "standard", spike: float = 1.0, n_jobs: int = 1, progress: Progress | None = None
-) -> Points:
+def embed(table: Table, scale: str = "standard", spike: float = 1.0, work: Work = ALONE) -> Points:
     """Place the records of a table in space, each column by constants of the whole file."""
-    return embed_both(table, table, scale, spike, n_jobs, progress)[0]
+    return embed_both(table, table, scale, spike, work)[0]
 
 
 def embed_both(
@@ -127,11 +123,10 @@ def embed_both(
     other: Table,
     scale: str = "standard",
     spike: float = 1.0,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> tuple[Points, Points]:
     """Place the records of two tables in one space: both by the constants of the original."""
-    first, second, third = (stage(progress, number, 3) for number in range(3))
-    space = space_of(original, scale, spike, n_jobs, first)
-    before = space.place(original, n_jobs, second)
-    return before, before if other is original else space.place(other, n_jobs, third)
+    first, second, third = work.stages(3)
+    space = space_of(original, scale, spike, first)
+    before = space.place(original, second)
+    return before, before if other is original else space.place(other, third)

@@ -102,6 +102,9 @@ class Schema:
         return schema
 
 
+NO_COLUMNS = Schema(())
+
+
 def _check_known(name: Any, names: Sequence[Any], role: Role) -> None:
     if name in names:
         return

@@ -1,13 +1,23 @@
-"""Coded columns: numbers or codes, and which cells are missing. It is what the stages work on."""
+"""A file as the stages see it: coded columns, numbers or codes, and whose records they are."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.algorithms.units import Units
 from microagg.columns.kinds import Cells, Kind, Number
+from microagg.columns.roles import NO_COLUMNS, Schema
+from microagg.columns.weighing import NOT_WEIGHED, Weighed
+from microagg.columns.weights import Weights
+
+if TYPE_CHECKING:
+    from microagg.algorithms.diversity.demand import Demand
+
+Labels = NDArray[np.int64]
+_UNKNOWN = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +68,43 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The columns to mask, or their masked versions, in the order of the file."""
+    """The columns to mask, or their masked versions, in the order of the file, and what parts the others play.
+
+    Many figures need the columns alone; what is not known is left out.
+
+    Attributes
+    ----------
+    columns : tuple of Coded
+    frame : dataframe or None
+        All columns of the records.
+    schema : Schema
+        The role of each of these.
+    strata : array of shape (n,)
+        Whose records are never mixed, numbered from 0.
+    units : Units or None
+        Whose rows they are, where somebody may have several.
+    weighed : Weighed
+        What records weigh.
+    demand : Demand or None
+        What is demanded of their confidential columns.
+    rows : array of shape (n,)
+        Which rows of the file they are.
+    dropped : mapping
+        Columns that are not released, numbered from 0, where rows share their values.
+    whole : Table or None
+        The same of all records, where some are left out.
+    """
 
     columns: tuple[Coded, ...]
+    frame: Any = None
+    schema: Schema = NO_COLUMNS
+    strata: Labels = field(default_factory=lambda: _UNKNOWN)
+    units: Units | None = None
+    weighed: Weighed = NOT_WEIGHED
+    demand: "Demand | None" = None
+    rows: Labels = field(default_factory=lambda: _UNKNOWN)
+    dropped: Mapping[Any, Labels] = field(default_factory=dict)
+    whole: "Table | None" = None
 
     def __iter__(self) -> Iterator[Coded]:
         return iter(self.columns)
@@ -88,9 +132,31 @@ class Table:
         by_name = {column.name: column for column in self.columns}
         return Table(tuple(by_name[name] for name in names))
 
-    def take(self, rows: NDArray[np.int64]) -> "Table":
-        """Return some of the records."""
-        return Table(tuple(column.with_cells(column.cells.take(rows)) for column in self.columns))
+    def take(self, rows: Labels) -> "Table":
+        """Return some of the records, in this order, without their frame."""
+        return Table(
+            tuple(column.with_cells(column.cells.take(rows)) for column in self.columns),
+            None,
+            self.schema,
+            self.strata[rows] if self.strata.size else self.strata,
+            None if self.units is None else self.units.take(rows),
+            self.weighed.take(rows),
+            None if self.demand is None else self.demand.take(rows),
+            self.rows[rows] if self.rows.size else self.rows,
+            {name: codes[rows] for name, codes in self.dropped.items()},
+            self.whole,
+        )
+
+    @property
+    def whose(self) -> Labels | None:
+        """The unit of each record, numbered from 0; None where each is one."""
+        return None if self.units is None else self.units.codes
+
+    @property
+    def representing(self) -> Weights | None:
+        """The weights by which groups are represented; None if all records count the same."""
+        weights = self.weighed.representing
+        return weights if weights is None or self.units is None else weights._replace(units=self.units.codes)
 
     def matrix(self) -> NDArray[np.float64]:
         """Return the values of all columns, (d, n), NaN where missing."""

@@ -1,4 +1,4 @@
-"""Columns of weights: read as numbers, and refused where they cannot be weights."""
+"""Columns of weights: read as numbers, refused where they cannot be weights, and what is done with them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,8 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits, round_digits
+from microagg.base.frozen import frozen
 from microagg.columns.native import floats_of, numbers_like
-from microagg.columns.weights import WeightScale, WeightStep, count_steps, power_of
+from microagg.columns.weights import Weights, WeightScale, WeightStep, count_steps, power_of
 from microagg.errors import InvalidData, setting
 
 _LARGEST = 2.0**60  # beyond, or below its inverse, products with values leave the range of float64
@@ -104,3 +105,70 @@ def checked_weights(series: nw.Series[Any], name: Any) -> NDArray[np.float64]:
 def weights_like(series: nw.Series[Any], values: NDArray[np.float64]) -> nw.Series[Any]:
     """Make a series of released weights: numbers of twice the usual digits, of the library of another series."""
     return numbers_like(series.cast(nw.Float64), values)
+
+
+@frozen()
+class Weighing:
+    """What is done with the weights of a file, settled.
+
+    Attributes
+    ----------
+    names : tuple
+        The columns of weights, the one that weights representatives first.
+    weighted : bool
+        Whether representatives are weighted.
+    by_group : bool
+        Whether weights are released as the means of groups.
+    cap : bool
+        Whether weights that dominate their group are cut.
+    calibrate : tuple
+        The columns whose totals by category are kept.
+    """
+
+    names: tuple[Any, ...] = ()
+    weighted: bool = False
+    by_group: bool = False
+    cap: bool = False
+    calibrate: tuple[Any, ...] = ()
+
+    @property
+    def used(self) -> tuple[Any, ...]:
+        """The columns whose values are used."""
+        return self.names if self.by_group else self.names[: int(self.weighted)]
+
+
+class Weighed(NamedTuple):
+    """The weights of records, by column: those that are used, and where none is the first one if it can be."""
+
+    weighing: Weighing
+    values: Mapping[Any, NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, frame: Any, weighing: Weighing) -> "Weighed":
+        """Read the weights of a frame, or say why they are none."""
+        found = {name: checked_weights(frame.get_column(name), name) for name in weighing.used}
+        if not found and weighing.names:
+            name = weighing.names[0]
+            try:
+                found[name] = checked_weights(frame.get_column(name), name)
+            except InvalidData:  # it is released unchanged, whatever it holds
+                return cls(weighing, {})
+        return cls(weighing, found)
+
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "Weighed":
+        """Return the weights of some records."""
+        return self._replace(values={name: values[rows] for name, values in self.values.items()})
+
+    @property
+    def first(self) -> Weights | None:
+        """The weights by which loss and risk are measured; None where there are none."""
+        name = self.weighing.names[0] if self.weighing.names else None
+        return Weights.of(self.values[name]) if name in self.values else None
+
+    @property
+    def representing(self) -> Weights | None:
+        """The weights by which groups are represented; None if all records count the same."""
+        return self.first if self.weighing.weighted else None
+
+
+NOT_WEIGHED = Weighed(Weighing(), {})

@@ -14,7 +14,6 @@ from microagg.checks import check_between, shown_name
 from microagg.columns import frames
 from microagg.columns.coding import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.columns.table import Coded, Table
-from microagg.columns.weights import Weights
 from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.files.sources import Source
 from microagg.mask.relations import numbers_of
@@ -143,14 +142,6 @@ def default_analyses(
     asked = {name: Asked(said.get(name), codes.get(name, ())) for name in opened.columns}
     only = None if masked is None else list(masked)
     return guess_analyses(_opened(opened, asked, (unit,)), weight=weight, unit=unit, masked=only)
-
-
-class AllRecords(NamedTuple):
-    """The whole original, where masking left records out: masked columns, a frame with others, the first weight."""
-
-    original: Table
-    frame: Any
-    weights: Weights | None
 
 
 class Masking(NamedTuple):

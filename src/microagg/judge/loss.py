@@ -58,8 +58,9 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
 
 def _everybody(release: "Release[Any]") -> Everybody | None:
     """Return the whole original, where records were left out of the release."""
-    found = release._all_records
-    return None if found is None else (found.original, None if found.weights is None else found.weights.values)
+    found = release._everybody
+    weights = None if found is None else found.weighed.first
+    return None if found is None else (found, None if weights is None else weights.values)
 
 
 def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:

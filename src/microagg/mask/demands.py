@@ -12,19 +12,18 @@ from microagg.algorithms.diversity.demand import Confidential, Demand, Limits, c
 from microagg.algorithms.diversity.ways import fitting, form_diverse
 from microagg.algorithms.equivalence import rows_of
 from microagg.algorithms.kernels.groups import number_groups
-from microagg.algorithms.kernels.records import take
 from microagg.algorithms.units import Units
 from microagg.checks import nearest, shown_name
 from microagg.columns.coding import coder_for
-from microagg.columns.embedding import Points
 from microagg.columns.kinds import Nominal, Taxonomy
 from microagg.columns.labels import Labels as FileLabels
 from microagg.columns.numbers import MISSING
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, setting
+from microagg.mask.refining import Placed
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import asked_of
-from microagg.work import Progress, in_parallel, stage
+from microagg.work import Work, in_parallel
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -54,6 +53,12 @@ def enough_weighing(weights: Values, units: Labels | None, k: int) -> Demand:
     """Demand of each group that k records, or units, weigh something: a weighted mean is one of these alone."""
     codes = np.arange(weights.size) if units is None else units
     return Demand((_Weighing.of(codes, missing=weights == 0.0),), (Limits(l=k),))
+
+
+def weighing_demand(table: Table, k: int) -> Demand | None:
+    """Demand that k records, or units, of a group weigh something; None where all do, or it does not matter."""
+    weights = table.weighed.representing
+    return None if weights is None or weights.values.all() else enough_weighing(weights.values, table.whose, k)
 
 
 def both_demands(one: Demand | None, other: Demand | None) -> Demand | None:
@@ -213,23 +218,21 @@ def _why_not(way: str, demand: Demand, units: Units | None) -> str:
 
 
 def keep_demand(
-    points: Points,
+    placed: Placed,
     groups: Labels,
     pieces: Sequence[Labels],
     strata: Labels,
     k: int,
-    demand: Demand,
     ways: Sequence[str],
     lost: Callable[[Labels], float],
-    n_jobs: int,
-    progress: Progress | None,
-    units: Units | None = None,
+    work: Work,
 ) -> KeptGroups:
     """Form groups that keep a demand; of several ways, take the one that loses least.
 
     Parameters
     ----------
-    points : Points
+    placed : Placed
+        The records, and what is demanded of them.
     groups : array of shape (n,)
         Any groups of at least k, or of k units.
     pieces : list of arrays
@@ -241,10 +244,11 @@ def keep_demand(
     lost : callable
         Gives the information loss of groups.
     """
+    demand = placed.demand
+    assert demand is not None
     together = _together(pieces, strata, demand)
     tried = [
-        _formed(points, groups, together, k, demand, one, n_jobs, stage(progress, number, len(ways)), units)
-        for number, one in enumerate(ways)
+        _formed(placed, groups, together, k, one, own) for one, own in zip(ways, work.stages(len(ways)), strict=True)
     ]
     kept = [(lost(labels), labels, one) for one, labels in zip(ways, tried, strict=True) if demand.kept(labels)]
     if not kept:
@@ -256,17 +260,7 @@ def keep_demand(
     return KeptGroups(best, taken, loss, number)
 
 
-def _formed(
-    points: Points,
-    groups: Labels,
-    together: Sequence[Labels],
-    k: int,
-    demand: Demand,
-    way: str,
-    n_jobs: int,
-    progress: Progress | None,
-    units: Units | None,
-) -> Labels:
+def _formed(placed: Placed, groups: Labels, together: Sequence[Labels], k: int, way: str, work: Work) -> Labels:
     """Form the groups of all pieces in one way."""
     n, reached = groups.size, np.zeros(len(together), dtype=np.int64)
 
@@ -276,15 +270,14 @@ def _formed(
         def tell(done: int, total: int) -> None:
             check()
             reached[number] = rows.size * done // max(total, 1)
-            if progress is not None:
-                progress(int(reached.sum()), n)
+            work.tell(int(reached.sum()), n)
 
-        labels = groups[rows]
+        labels, own = groups[rows], placed.take(rows)
         number_groups(labels)
-        own = None if units is None else units.take(rows)
-        return form_diverse(take(points.records, rows), k, labels, demand.take(rows), way, units=own, progress=tell)
+        assert own.demand is not None
+        return form_diverse(own.records, k, labels, own.demand, way, units=own.units, progress=tell)
 
-    found = in_parallel(form, range(len(together)), n_jobs)
+    found = in_parallel(form, range(len(together)), work.n_jobs)
     labels, base = np.empty_like(groups), 0
     for rows, part in zip(together, found, strict=True):
         labels[rows] = part + base

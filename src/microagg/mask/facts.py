@@ -9,7 +9,6 @@ import numpy as np
 from microagg.base.frozen import frozen
 from microagg.base.readonly import ReadOnly
 from microagg.checks import shown_name
-from microagg.columns.patterns import Patterns
 from microagg.columns.table import Table
 from microagg.measures.loss import InformationLoss
 
@@ -36,7 +35,7 @@ class MissingFacts(ReadOnly):
     blanked: Mapping[Any, int] = field(default_factory=dict)
 
     @classmethod
-    def between(cls, original: Table, written: Table, patterns: Patterns) -> "MissingFacts":
+    def between(cls, original: Table, written: Table, patterns: int, moved: int) -> "MissingFacts":
         """Count the cells of two tables that differ in being missing."""
         filled, blanked = {}, {}
         for before, after in zip(original, written, strict=True):
@@ -44,8 +43,8 @@ class MissingFacts(ReadOnly):
             filled[before.name] = int(np.count_nonzero(was & ~now))
             blanked[before.name] = int(np.count_nonzero(now & ~was))
         return cls(
-            patterns.n_patterns,
-            patterns.n_moved,
+            patterns,
+            moved,
             {name: cells for name, cells in filled.items() if cells},
             {name: cells for name, cells in blanked.items() if cells},
         )

@@ -1,287 +1,180 @@
-"""From a file to its groups, and what each of them releases: by rows, or by whole units."""
+"""From a file to its groups: of rows, or of whole units."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.equivalence import distinct_of
-from microagg.algorithms.methods import groups_each_column
+from microagg.algorithms.diversity.demand import Demand
+from microagg.algorithms.equivalence import codes_of, distinct_of
 from microagg.algorithms.selection import Selection, with_least_loss
-from microagg.checks import nearest, shown_name
 from microagg.columns import frames
-from microagg.columns.kinds import Number, Rule, Semi
+from microagg.columns.kinds import Number
+from microagg.columns.ordering import Ordered, ordered_by_value
 from microagg.columns.patterns import Patterns, find_patterns
-from microagg.columns.roles import Role, Schema
+from microagg.columns.roles import Role
 from microagg.columns.table import Table
-from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
-from microagg.mask.demands import check_strata_weigh, demand_of, demanded_columns
+from microagg.errors import InvalidData
+from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts
 from microagg.mask.grouping import Grouping, check_strata, select_forming
-from microagg.mask.representatives import Represented, represent
-from microagg.mask.row_groups import Diverse, File, groups_of_rows, numbered
+from microagg.mask.groups import Groups, groups_of_rows, numbered
+from microagg.mask.opening import Opened
 from microagg.mask.unit_constants import (
     check_once,
     constant_columns,
     groups_of_units,
-    labels_of_columns,
     loss_by_row,
     settled_constant,
 )
-from microagg.mask.weights import Weighed
-from microagg.mask.whole_units import (
-    Layout,
-    form_whole_groups,
-    household_columns,
-    lay_out,
-    rank_within,
-    represent_whole,
-)
-from microagg.recipe import Blocks, Recipe, Select
-from microagg.work import Progress, part
+from microagg.mask.whole_units import form_whole_groups, household_columns, lay_out, rank_within
+from microagg.recipe import Recipe
+from microagg.work import Work
 
 Labels = NDArray[np.int64]
 
 
-class Formed(NamedTuple):
-    """Groups and what they release.
-
-    `file` has the records that are released. `labels` say which group's value a cell gets: of shape (n,), or
-    (n, columns); `places` which records are released with the same values. `layout` says the units of rows, and their
-    places in them, if whole units are released identical. `constant` is how columns with one value a unit are masked.
-    """
-
-    file: File
-    groups: Labels
-    found: Represented
-    labels: Labels
-    places: Labels
-    method: Grouping
-    blocks: Blocks
-    patterns: Patterns
-    n_blocks: int
-    moves: int
-    selection: Selection | None = None
-    layout: Layout | None = None
-    diverse: Diverse | None = None
-    constant: str = "auto"
-    once: OnceFacts | None = None
+def form_groups(opened: Opened, work: Work) -> tuple[Table, Groups]:
+    """Group a file as its recipe says; give the records that are released too, as whole units may be left out."""
+    if opened.recipe.units.release == "pseudonym":
+        return _of_whole_units(opened.table, opened.recipe, opened.method, work)
+    return opened.table, _of_rows(opened, work)
 
 
-def formed_of(
-    frame: Any,
-    table: Table,
-    schema: Schema,
-    recipe: Recipe,
-    method: Grouping,
-    select: Select,
-    rule: Rule,
-    weighed: Weighed,
-    sensitive: Table,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Formed:
-    """Group a file as a recipe says; `sensitive` has the confidential columns that anything is demanded of."""
-    strata = frames.category_codes(frame, schema.names(Role.STRATUM))
-    named = schema.names(Role.UNIT)
-    units = frames.units_of(frame, named[0], recipe.units.share == "limited") if named else None
-    demand = demand_of(sensitive, demanded_columns(recipe, schema.names(Role.CONFIDENTIAL)), strata)
-    file = File(frame, table, strata, units, weighed, demand)
-    for column in table:
-        if isinstance(column.kind, Semi):
-            facts = column.kind.count(column.cells, None if units is None else units.codes)
-            column.kind.check_spike(facts, rule.of_column(column.name))
-    if recipe.units.release == "pseudonym":
-        return _of_whole_units(file, schema, recipe, method, rule, n_jobs, progress)
-    return _of_rows(file, schema, recipe, method, select, rule, n_jobs, progress)
-
-
-def _of_rows(
-    file: File,
-    schema: Schema,
-    recipe: Recipe,
-    method: Grouping,
-    select: Select,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Formed:
+def _of_rows(opened: Opened, work: Work) -> Groups:
     """Group rows; where groups are refined, in the order of their values, so that the file's order does not matter."""
-    table, units = file.table, file.units
-    rule = rule if units is None else replace(rule, units=units.codes)
-    check_strata(file.strata, recipe.k, schema.names(Role.STRATUM), units)
-    selection = select_forming(select, file.frame, table.names, table) if select.said else None
-    forming = table.names if selection is None else selection.columns
-    refined = recipe.refine.effort is not None
-    patterns, weighing = Patterns(file.strata, 0, 0), file.weighing(recipe.k)
+    table, recipe, method = opened.table, opened.recipe, opened.method
+    names, units = table.schema.names(Role.STRATUM), table.units
+    check_strata(table.strata, recipe.k, names, units)
+    selection = select_forming(opened.select, table.frame, table.names, table) if opened.select.said else None
+    weighing = weighing_demand(table, recipe.k)
     if weighing is not None:
-        check_strata_weigh(weighing.breach(file.strata) > 0, recipe.k, schema.names(Role.STRATUM), units is not None)
-    if recipe.masking.missing == "pattern":
-        some = None if weighing is None else ~weighing.columns[0].missing
-        patterns = find_patterns(table, file.strata, recipe.k, units, some, by_value=refined)
-    constant, once = recipe.units.constant, []
-    if units is not None:
-        once = constant_columns(file)
-        constant = settled_constant(constant, table.n_records, units.n_units, table.named(once))
-        once = once if constant == "once" else []
-        if once:
-            check_once(file, once, recipe, method)
-    given, pieces, order = file, patterns.pieces, None
-    if refined:
-        # A demand can join pieces, so that a unit in two of them is one; so can what a unit has in common.
-        joined = file.demand is not None or not (weighing is None or weighing.kept(pieces))
-        apart = file.strata if joined else pieces
-        order = file.ordered(np.zeros_like(pieces) if once else apart)
-        given, pieces = file.sorted_by(order), numbered(pieces[order.rows])
-    if selection is not None and select.choose == "lowest-loss" and selection.n_alternatives > 1:
-        turns = len(selection.alternatives) + 1
-
-        def losses(ways: Sequence[tuple[Any, ...]]) -> list[float]:
-            told = [part(progress, turn, turn + 1, turns) for turn in range(turns)]
-            return [
-                loss_by_row(given, pieces, way, recipe, method, rule, n_jobs, own)
-                for way, own in zip(ways, told, strict=False)
-            ]
-
-        selection = with_least_loss(selection, losses)
-        forming, progress = selection.columns, part(progress, turns - 1, turns, turns)
-    by_unit, facts = np.zeros(0, dtype=np.int64), None
+        check_strata_weigh(weighing.breach(table.strata) > 0, recipe.k, names, units is not None)
+    patterns = _patterns(table, recipe, weighing)
+    constant, once = _constant(table, recipe, method)
+    given, pieces, order = _in_order(table, recipe, patterns.pieces, weighing, mixed=bool(once))
+    if selection is not None and opened.select.choose == "lowest-loss" and selection.n_alternatives > 1:
+        selection, work = _with_least_loss(selection, given, pieces, recipe, method, work)
+    forming = table.names if selection is None else selection.columns
     if once:
-        own, by_unit, moved, loss = groups_of_units(given, once, forming, recipe, method, rule, n_jobs, progress)
-        patterns = replace(patterns, n_moved=moved)
-        by_row = loss_by_row(given, pieces, forming, recipe, method, rule, n_jobs, part(progress, 1, 1, 1))
-        facts = OnceFacts(tuple(once), by_row, loss)
+        found = groups_of_units(given, once, forming, recipe, method, work)
+        by_row = loss_by_row(given, pieces, forming, recipe, method, work.last)
+        found = replace(found, once=OnceFacts(tuple(once), by_row, found.loss))
     else:
-        needed = None if recipe.masking.per_column else given.weighing(recipe.k)
-        own = groups_of_rows(given, pieces, forming, recipe, method, rule, n_jobs, progress, weighing=needed)
-    own = own if order is None else own.back(order)
-    groups, method, blocks, n_blocks, moves, diverse = own
-    labels = groups
+        found = groups_of_rows(given, pieces, forming, recipe, method, work)
+        found = replace(found, n_moved=patterns.n_moved)
+    found = found if order is None else found.back(order)
+    cells = found.masked_once(table, once) if once else None
+    return replace(found, cells=cells, n_patterns=patterns.n_patterns, selection=selection, constant=constant)
+
+
+def _patterns(table: Table, recipe: Recipe, weighing: Demand | None) -> Patterns:
+    """Return the records that may be grouped together: of one stratum, and with the same values missing."""
+    if recipe.masking.missing != "pattern":
+        return Patterns(table.strata, 0, 0)
+    some = None if weighing is None else ~weighing.columns[0].missing
+    by_value = recipe.refine.effort is not None
+    return find_patterns(table, table.strata, recipe.k, table.units, some, by_value=by_value)
+
+
+def _constant(table: Table, recipe: Recipe, method: Grouping) -> tuple[str, list[Any]]:
+    """Return how columns that are constant in a unit are masked, and which of them once a unit."""
+    if table.units is None:
+        return recipe.units.constant, []
+    once = constant_columns(table)
+    constant = settled_constant(recipe.units.constant, table.n_records, table.units.n_units, table.named(once))
+    once = once if constant == "once" else []
     if once:
-        by_unit = by_unit if order is None else numbered(order.back(by_unit))
-        labels = labels_of_columns(table, once, by_unit, groups)
-    found = represent(table, labels, rule, n_jobs, file.representing, part(progress, 1, 1, 1))
-    formed = Formed(file, groups, found, labels, groups, method, blocks, patterns, n_blocks, moves, selection)
-    return formed._replace(diverse=diverse, constant=constant, once=facts)
+        check_once(table, once, recipe, method)
+    return constant, once
 
 
-def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
-    """Refuse, before any work, what cannot be combined with whole units that are released identical."""
-    if recipe.units.release != "pseudonym":
-        return
-    pseudonym = setting("unit_release", "pseudonym")
-    if not schema.names(Role.UNIT):
-        raise InvalidParameter(
-            f"{pseudonym} works only with a unit. Name its column: {setting('unit')}.", parameter="unit"
-        )
-    known = [column.name for column in schema.columns]
-    if recipe.units.wave is not None and recipe.units.wave not in known:
-        raise RoleError(
-            f"column {shown_name(recipe.units.wave)} in wave is not in the file.{nearest(recipe.units.wave, known)}",
-            parameter="wave",
-        )
-    masked = schema.names(Role.QUASI)
-    for name in recipe.units.order:
-        if name not in masked:
-            raise RoleError(
-                f"column {shown_name(name)} in unit_order is not masked. Name masked columns.{nearest(name, masked)}",
-                parameter="unit_order",
-            )
-    if recipe.masking.moments == "covariance":
-        raise InvalidParameter(
-            f"{setting('moments', 'covariance')} cannot be combined with {pseudonym}: values that all rows of a unit "
-            f"share would differ from row to row. Choose {setting('moments', 'variance')}.",
-            parameter="moments",
-        )
-    refused = {
-        "select": bool(recipe.select.said),
-        "method": groups_each_column(method),
-        "block_columns": bool(recipe.blocks.columns),
-        "unit_share": recipe.units.share != "limited",
-    }
-    if recipe.masking.missing == "drop":
-        raise InvalidParameter(
-            f"{setting('missing', 'drop')} would leave out single rows of a unit, so that it cannot be combined with "
-            f"{pseudonym}. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}.",
-            parameter="missing",
-        )
-    for choice, said in refused.items():
-        if said:
-            raise InvalidParameter(
-                f"{setting(choice)} cannot be combined with {pseudonym}, which groups whole units by all masked "
-                "columns. Leave it out.",
-                parameter=choice,
-            )
+def _in_order(
+    table: Table, recipe: Recipe, pieces: Labels, weighing: Demand | None, *, mixed: bool
+) -> tuple[Table, Labels, Ordered | None]:
+    """Return records and their pieces in the order in which they are grouped; where that is not the file's, it too.
+
+    With `mixed`, groups of units may reach over pieces.
+    """
+    if recipe.refine.effort is None:
+        return table, pieces, None
+    # A demand can join pieces, so that a unit in two of them is one; so can what a unit has in common.
+    joined = table.demand is not None or not (weighing is None or weighing.kept(pieces))
+    apart = np.zeros_like(pieces) if mixed else table.strata if joined else pieces
+    order = _by_value(table, apart)
+    return replace(table, units=order.units).take(order.rows), numbered(pieces[order.rows]), order
 
 
-def _of_whole_units(
-    file: File,
-    schema: Schema,
-    recipe: Recipe,
-    method: Grouping,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
-) -> Formed:
+def _by_value(table: Table, apart: Labels, waves: Labels | None = None) -> Ordered:
+    """Return an order of the records of each piece that follows from their values, and from their waves in a panel.
+
+    No group may reach over two of the pieces.
+    """
+    used = [table.weighed.values[name] for name in table.weighed.weighing.used]
+    used += [] if waves is None else [waves.astype(np.float64)]
+    return ordered_by_value(table, used, table.demand, table.units, apart)
+
+
+def _with_least_loss(
+    selection: Selection, table: Table, pieces: Labels, recipe: Recipe, method: Grouping, work: Work
+) -> tuple[Selection, Work]:
+    """Try each set of columns that a selection names, and return it with the best; and what is left of the work."""
+    turns = len(selection.alternatives) + 1
+
+    def losses(ways: Sequence[tuple[Any, ...]]) -> list[float]:
+        own = [work.part(turn, turn + 1, turns) for turn in range(turns)]
+        return [loss_by_row(table, pieces, way, recipe, method, one) for way, one in zip(ways, own, strict=False)]
+
+    return with_least_loss(selection, losses), work.part(turns - 1, turns, turns)
+
+
+def _of_whole_units(table: Table, recipe: Recipe, method: Grouping, work: Work) -> tuple[Table, Groups]:
     """Group whole units, all of whose rows are released identical."""
-    _check_strata_of_units(file, schema)
-    assert file.units is not None
+    assert table.units is not None
     choices = recipe.units
-    shared = household_columns(file.table, file.units.codes, choices.household)
-    waves = None if choices.wave is None else _waves(file, choices.wave)
+    _check_strata_of_units(table)
+    shared = household_columns(table, table.units.codes, choices.household)
+    waves = None if choices.wave is None else _waves(table, choices.wave)
     ties = []
     if recipe.refine.effort is not None:  # then the order of the file decides nothing, of units neither
-        order = file.ordered(file.strata, waves)
-        file, ties = file._replace(units=order.units), [order.back(np.arange(file.strata.size))]
-    assert file.units is not None
-    codes = file.units.codes
-    slots = _ranks(file.table, codes, shared, choices.order, ties) if waves is None else waves
-    layout = lay_out(
-        codes, slots, file.strata, recipe.k, panel=choices.wave is not None, refuse=choices.small == "error"
+        order = _by_value(table, table.strata, waves)
+        table, ties = replace(table, units=order.units), [order.back(np.arange(table.n_records))]
+    assert table.units is not None
+    codes = table.units.codes
+    slots = _ranks(table, codes, shared, choices.order, ties) if waves is None else waves
+    rows = lay_out(
+        codes, slots, table.strata, recipe.k, panel=choices.wave is not None, refuse=choices.small == "error"
     )
-    file = file.take(layout.rows)
-    formed = form_whole_groups(file.table, layout, shared, method, recipe, n_jobs, progress)
-    rule = replace(rule, units=layout.units)
-    found, labels = represent_whole(file.table, layout, formed, shared, rule, file.weighed.representing, n_jobs)
-    patterns = Patterns(formed.groups, formed.n_patterns, formed.n_moved)
-    return Formed(
-        file,
-        formed.groups,
-        found,
-        labels,
-        formed.places,
-        formed.method,
-        formed.blocks,
-        patterns,
-        formed.n_blocks,
-        formed.moves,
-        layout=layout,
-        constant=recipe.units.constant,
-    )
+    kept = np.zeros(table.n_records, dtype=bool)
+    kept[rows] = True
+    units = table.units._replace(codes=codes_of(codes[rows]), slots=slots[rows])
+    whole = None if kept.all() else replace(table, frame=table.frame.select(table.schema.released_with_units))
+    table = replace(table.take(rows), frame=frames.keep_rows(table.frame, kept), units=units, whole=whole)
+    return table, form_whole_groups(table, shared, method, recipe, work)
 
 
-def _check_strata_of_units(file: File, schema: Schema) -> None:
+def _check_strata_of_units(table: Table) -> None:
     """Refuse strata that rows of one unit differ in."""
-    assert file.units is not None
-    codes = file.units.codes
-    pairs = distinct_of(codes * (int(file.strata.max()) + 1) + file.strata)
-    apart = pairs.size - file.units.n_units
+    assert table.units is not None
+    pairs = distinct_of(table.units.codes * (int(table.strata.max()) + 1) + table.strata)
+    apart = pairs.size - table.units.n_units
     if apart:
+        listed = ", ".join(map(repr, table.schema.names(Role.STRATUM)))
         raise InvalidData(
             f"rows of one unit are in different strata ({apart} more than there are units), so that whole units "
-            f"cannot be identical. Mask these columns instead: {', '.join(map(repr, schema.names(Role.STRATUM)))}.",
+            f"cannot be identical. Mask these columns instead: {listed}.",
             parameter="strata",
         )
 
 
-def _waves(file: File, wave: Any) -> Labels:
+def _waves(table: Table, wave: Any) -> Labels:
     """Return the wave of each row, numbered from 0."""
-    assert file.units is not None
-    codes = file.units.codes
-    frames.check_complete(file.frame, [wave], remedy="Fill them in: only you can know the wave of such a record.")
-    slots, _ = frames.ordered_codes(file.frame, wave)
+    assert table.units is not None
+    codes = table.units.codes
+    frames.check_complete(table.frame, [wave], remedy="Fill them in: only you can know the wave of such a record.")
+    slots, _ = frames.ordered_codes(table.frame, wave)
     twice = codes.size - distinct_of(codes * (int(slots.max()) + 1) + slots).size
     if twice:
         raise InvalidData(

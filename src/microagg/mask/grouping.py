@@ -44,9 +44,10 @@ from microagg.errors import (
     a_type,
     setting,
 )
+from microagg.mask.refining import Placed
 from microagg.recipe import Blocks, Method, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
-from microagg.work import Progress, in_parallel, tell
+from microagg.work import Progress, Work, in_parallel
 
 Labels = NDArray[np.int64]
 Partitioner = Callable[..., Labels]
@@ -364,9 +365,8 @@ def cut_into_pieces(
     strata: Labels,
     blocks: Blocks,
     k: int,
-    n_jobs: int,
+    work: Work,
     units: Units | None = None,
-    progress: Progress | None = None,
 ) -> list[NDArray[np.int64]]:
     """List the rows of each piece that is grouped by itself: a stratum, or a block of one."""
     pieces = rows_of(strata)
@@ -377,7 +377,7 @@ def cut_into_pieces(
         largest = int(held_by(strata, units.codes, len(pieces)).largest.max())
         most = room_for_units(most, k, largest)
     if blocks.by == "median" and not blocks.columns:
-        return median_pieces_of(points, pieces, most, k, n_jobs, progress)
+        return _median_pieces(points, pieces, most, k, work)
     columns = points.coordinates
     cut_by = _cut_by(blocks, points, names)
     # A column of several coordinates is known by its first.
@@ -386,7 +386,7 @@ def cut_into_pieces(
     for rows in pieces:
         part = columns[:, rows]
         if isinstance(blocks.by, str):
-            labels = BLOCKINGS[blocks.by](part[cut_by], most, k, n_jobs=n_jobs, **blocks.settings)
+            labels = BLOCKINGS[blocks.by](part[cut_by], most, k, n_jobs=work.n_jobs, **blocks.settings)
         else:
             try:
                 labels = _with_numbered_columns(blocks.by, named).fit_predict(part.T)
@@ -448,19 +448,14 @@ def _holding_units(blocks: list[NDArray[np.int64]], k: int, units: Units) -> lis
     return found
 
 
-def median_pieces_of(
-    points: Points,
-    pieces: list[NDArray[np.int64]],
-    max_block: int,
-    k: int,
-    n_jobs: int,
-    progress: Progress | None = None,
+def _median_pieces(
+    points: Points, pieces: list[NDArray[np.int64]], max_block: int, k: int, work: Work
 ) -> list[NDArray[np.int64]]:
     """List the rows of each block of some pieces, cut by rank in the widest column."""
     entries, scales = points.records.entries, points.records.cut_scales
     found = []
     for rows in pieces:
-        found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=n_jobs, progress=progress)
+        found += median_pieces(entries, scales, max_block, k, rows=rows, n_jobs=work.n_jobs, progress=work.progress)
     return found
 
 
@@ -479,18 +474,11 @@ def checked_groups(labels: Any, columns: Columns, k: int, *, per_column: bool = 
     return found
 
 
-def form_groups(
-    partition: Partitioner,
-    points: Points,
-    pieces: list[NDArray[np.int64]],
-    k: int,
-    per_column: bool,
-    n_jobs: int,
-    progress: Progress | None,
-    units: Units | None = None,
+def group_pieces(
+    partition: Partitioner, placed: Placed, pieces: list[NDArray[np.int64]], k: int, per_column: bool, work: Work
 ) -> Labels:
     """Group the records of each piece, pieces in parallel; number the groups by lowest row."""
-    n = points.records.entries.shape[1]
+    n = placed.records.entries.shape[1]
     done = np.zeros(len(pieces), dtype=np.int64)
 
     def group_piece(number: int, check: Callable[[], None]) -> Labels:
@@ -499,13 +487,13 @@ def form_groups(
         def told(records: int, total: int) -> None:  # noqa: ARG001
             check()
             done[number] = records
-            tell(progress, int(done.sum()), n)
+            work.tell(int(done.sum()), n)
 
-        own = take(points.records, rows)
-        bound = {} if units is None else {"units": units.take(rows)}
+        own, units, _ = placed.take(rows)
+        bound = {} if units is None else {"units": units}
         return checked_groups(partition(own, k, progress=told, **bound), own.entries, k, per_column=per_column)
 
-    found = in_parallel(group_piece, range(len(pieces)), n_jobs)
+    found = in_parallel(group_piece, range(len(pieces)), work.n_jobs)
     groups = np.empty((n, *found[0].shape[1:]), dtype=np.int64)
     base = np.zeros(found[0].shape[1:], dtype=np.int64)
     for rows, labels in zip(pieces, found, strict=True):

@@ -14,22 +14,22 @@ from microagg.algorithms.kernels.records import Records, take
 from microagg.algorithms.refine import Refinement, refine
 from microagg.algorithms.units import Units
 from microagg.recipe import Refine
-from microagg.work import Progress, in_parallel, stage, tell
+from microagg.work import Progress, Work, in_parallel
 
 Labels = NDArray[np.int64]
 
 
-class Refined(NamedTuple):
-    """Records whose groups are refined, in the order of their values: all of them, or those of one piece."""
+class Placed(NamedTuple):
+    """Records where they lie, whose they are, and what is demanded of their groups: all of them, or of one piece."""
 
     records: Records
     units: Units | None = None
     demand: Demand | None = None
 
-    def take(self, rows: Labels) -> "Refined":
+    def take(self, rows: Labels) -> "Placed":
         """Return some of the records."""
         units = None if self.units is None else self.units.take(rows)
-        return Refined(take(self.records, rows), units, None if self.demand is None else self.demand.take(rows))
+        return Placed(take(self.records, rows), units, None if self.demand is None else self.demand.take(rows))
 
     def by(
         self, how: Refine, k: int, groups: Labels, *, reheat: bool = False, n_jobs: int = 1, progress: Progress | None
@@ -52,14 +52,13 @@ class Refined(NamedTuple):
 
 
 def refine_groups(
-    file: Refined,
+    placed: Placed,
     blocks: Sequence[Labels],
     pieces: Labels,
     groups: Labels,
     k: int,
     how: Refine,
-    n_jobs: int,
-    progress: Progress | None,
+    work: Work,
 ) -> tuple[Labels, int]:
     """Refine the groups of a file; give them, numbered by lowest row, and the moves that were offered.
 
@@ -68,12 +67,11 @@ def refine_groups(
     """
     n_blocks = np.bincount([pieces[rows[0]] for rows in blocks])
     across = bool(n_blocks.max() > 1)
-    first, second = (stage(progress, number, 1 + across) for number in (0, 1))
-    found, moves = _refined(file, blocks, groups, k, how, n_jobs, first, reheat=False)
+    found, moves = _refined(placed, blocks, groups, k, how, work.stage(0, 1 + across), reheat=False)
     if across:
         most = most_of_district(max(rows.size for rows in blocks))
-        districts = _districts(file.records, found, pieces, n_blocks > 1, k, most)
-        found, more = _refined(file, districts, found, k, how, n_jobs, second, reheat=True)
+        districts = _districts(placed.records, found, pieces, n_blocks > 1, k, most)
+        found, more = _refined(placed, districts, found, k, how, work.stage(1, 2), reheat=True)
         moves += more
     return found, moves
 
@@ -92,18 +90,17 @@ def _districts(
 
 
 def _refined(
-    file: Refined,
+    placed: Placed,
     parts: Sequence[Labels],
     groups: Labels,
     k: int,
     how: Refine,
-    n_jobs: int,
-    progress: Progress | None,
+    work: Work,
     *,
     reheat: bool,
 ) -> tuple[Labels, int]:
     """Refine the groups of parts of a file, none of which is in two of them; groups outside of all stay."""
-    done, each = np.zeros(len(parts), dtype=np.int64), max(1, n_jobs // max(1, len(parts)))
+    done, each = np.zeros(len(parts), dtype=np.int64), max(1, work.n_jobs // max(1, len(parts)))
     n = sum(rows.size for rows in parts)
 
     def refine_part(number: int, check: Callable[[], None]) -> Refinement:
@@ -112,11 +109,11 @@ def _refined(
         def told(steps: int, total: int) -> None:
             check()
             done[number] = rows.size * steps // total
-            tell(progress, int(done.sum()), n)
+            work.tell(int(done.sum()), n)
 
-        return file.take(rows).by(how, k, groups[rows], reheat=reheat, n_jobs=each, progress=told)
+        return placed.take(rows).by(how, k, groups[rows], reheat=reheat, n_jobs=each, progress=told)
 
-    refined = in_parallel(refine_part, range(len(parts)), n_jobs)
+    refined = in_parallel(refine_part, range(len(parts)), work.n_jobs)
     found, base = groups.copy(), int(groups.max()) + 1
     for rows, own in zip(parts, refined, strict=True):
         found[rows] = own.labels + base

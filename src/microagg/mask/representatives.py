@@ -14,7 +14,7 @@ from microagg.columns.kinds import Cells, Facts, Rule
 from microagg.columns.table import Coded, Table
 from microagg.columns.weights import Members, Weights
 from microagg.recipe._parts import AGGREGATES
-from microagg.work import Progress, in_parallel
+from microagg.work import ALONE, Work
 
 Labels = NDArray[np.int64]
 
@@ -60,9 +60,8 @@ def represent(
     table: Table,
     labels: Labels,
     rule: Rule,
-    n_jobs: int = 1,
+    work: Work = ALONE,
     weights: Weights | None = None,
-    progress: Progress | None = None,
 ) -> Represented:
     """Return what each group releases.
 
@@ -74,7 +73,7 @@ def represent(
         own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])
         return own, released_by(table.columns[j], own, int(own.max()) + 1, rule, weights)
 
-    found = in_parallel(one, range(len(table)), n_jobs, progress)
+    found = work.each(one, range(len(table)))
     columns = [(column, own, part) for column, (own, part) in zip(table, found, strict=True)]
     return Represented(
         Table(tuple(column.with_cells(part.cells) for column, _, part in columns)),
@@ -117,5 +116,5 @@ def released_values(
     columns: NDArray[np.float64], labels: NDArray[np.int64], how: str = "mean", n_jobs: int = 1
 ) -> NDArray[np.float64]:
     """Replace each number of `columns` (d, n) by the mean or median of its group."""
-    released = represent(Table.of_numbers(range(len(columns)), columns), labels, Rule(2, how), n_jobs).records
+    released = represent(Table.of_numbers(range(len(columns)), columns), labels, Rule(2, how), Work(n_jobs)).records
     return released.matrix()

@@ -19,16 +19,16 @@ from microagg.algorithms.kernels.records import plain_records
 from microagg.algorithms.methods import groups_each_column
 from microagg.algorithms.units import Units, held_by
 from microagg.columns.embedding import Points, embed
-from microagg.columns.kinds import Number, Rule
+from microagg.columns.kinds import Number
 from microagg.columns.patterns import Patterns, find_patterns
 from microagg.columns.table import Coded, Table
 from microagg.columns.wide import differing_within, is_constant_within
 from microagg.errors import InvalidParameter, PromiseBroken, setting
-from microagg.mask.demands import both_demands
+from microagg.mask.demands import both_demands, weighing_demand
 from microagg.mask.grouping import Grouping
-from microagg.mask.row_groups import File, GroupsOfRows, groups_of_rows, loss_of, numbered
+from microagg.mask.groups import Groups, groups_of_rows, loss_of, numbered
 from microagg.recipe import Masking, Recipe, Refine
-from microagg.work import Progress, part, stage
+from microagg.work import Work
 
 Labels = NDArray[np.int64]
 
@@ -46,19 +46,18 @@ def settled_constant(said: str, rows: int, units: int, columns: Iterable[Coded])
     return "once" if rows > MANY_ROWS * units and any(isinstance(one.kind, Number) for one in columns) else "row"
 
 
-def constant_columns(file: File) -> list[Any]:
+def constant_columns(table: Table) -> list[Any]:
     """Return the columns with one value for all rows of nearly all units; none where no unit has two rows."""
-    assert file.units is not None
-    if file.units.n_units == file.units.codes.size:
+    assert table.units is not None
+    codes = table.units.codes
+    if table.units.n_units == codes.size:
         return []
-    codes = file.units.codes
-    return [one.name for one in file.table if is_constant_within(codes_of(one.cells.classes), codes)]
+    return [one.name for one in table if is_constant_within(codes_of(one.cells.classes), codes)]
 
 
-def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:
+def check_once(table: Table, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:
     """Refuse what cannot be combined with masking these columns once for each unit."""
-    assert file.units is not None
-    table, codes = file.table, file.units.codes
+    assert table.units is not None
     masking, row = recipe.masking, f"Or choose {setting('unit_constant', 'row')}."
     why = f"{len(found)} masked column(s) have one value for all rows of a unit and are masked once a unit"
     if groups_each_column(method.name) or method.options.get("axis") in table.names:
@@ -72,7 +71,7 @@ def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Groupin
             f"{row}",
             parameter="block_columns",
         )
-    crossing = bool(differing_within(file.strata, codes))
+    crossing = bool(differing_within(table.strata, table.units.codes))
     if masking.moments == "covariance" or (masking.moments != "none" and crossing):
         variance = "" if crossing else f", choose {setting('moments', 'variance')}"
         raise InvalidParameter(
@@ -82,136 +81,99 @@ def check_once(file: File, found: Sequence[Any], recipe: Recipe, method: Groupin
         )
 
 
-class GroupsOfUnits(NamedTuple):
-    """Groups of rows, the group of units that each row is in, and the rows that joined another missing pattern.
-
-    `loss` is that of all columns, in percent, before groups are refined.
-    """
-
-    rows: GroupsOfRows
-    units: Labels
-    n_moved: int
-    loss: float = np.nan
-
-
-def labels_of_columns(table: Table, once: Sequence[Any], by_unit: Labels, groups: Labels) -> Labels:
-    """Return which group's value a cell gets, (n, columns)."""
-    return np.stack([by_unit if name in once else groups for name in table.names], axis=1)
-
-
 def groups_of_units(
-    file: File,
-    once: Sequence[Any],
-    names: Collection[Any],
-    recipe: Recipe,
-    method: Grouping,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
-) -> GroupsOfUnits:
+    table: Table, once: Sequence[Any], names: Collection[Any], recipe: Recipe, method: Grouping, work: Work
+) -> Groups:
     """Group units by the columns that are constant in them, and their rows by the others, inside of these groups.
 
     Small groups of units lose little of the former columns and much of the latter. So groups of k units are tried, of
     twice as many, and so on, until the loss of all columns rises.
     """
-    assert file.units is not None
-    units = file.units._replace(codes=numbered(file.units.codes.copy()))
-    file, heard = file._replace(units=units), part(progress, 0, 0, 1)
-    plain = replace(recipe, refine=Refine())
-    lost = partial(loss_of, file.table, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=heard)
+    assert table.units is not None
+    units = table.units._replace(codes=numbered(table.units.codes.copy()))
+    table, plain = replace(table, units=units), replace(recipe, refine=Refine())
+    lost = partial(loss_of, table, recipe=recipe, work=work.unseen)
     best, size, tries = None, recipe.k, 1 + (units.n_units // recipe.k).bit_length()
     while size <= max(recipe.k, units.n_units):
-        told = stage(progress, (size // recipe.k).bit_length() - 1, tries)
-        tried = _groups_of_so_many_units(file, once, names, size, plain, method, rule, n_jobs, told)
-        tried = _with_losses(tried, file.table, once, lost)
+        stage = work.stage((size // recipe.k).bit_length() - 1, tries)
+        tried = _groups_of_so_many_units(table, once, names, size, plain, method, stage)
+        tried = _with_losses(tried, table, once, lost)
         if best is not None and tried.loss >= best.loss:
             break
         best, size = tried, 2 * size
     assert best is not None
     if recipe.refine.effort is None:
         return best
-    last = stage(progress, tries - 1, tries)
-    refined = _groups_of_so_many_units(file, once, names, size // 2, recipe, method, rule, n_jobs, last)
-    return refined._replace(loss=best.loss, rows=refined.rows._replace(diverse=best.rows.diverse))
+    last = work.stage(tries - 1, tries)
+    refined = _groups_of_so_many_units(table, once, names, size // 2, recipe, method, last)
+    return replace(refined, loss=best.loss, diverse=best.diverse)
 
 
-def _with_losses(
-    found: GroupsOfUnits, table: Table, once: Sequence[Any], lost: Callable[[Labels], float]
-) -> GroupsOfUnits:
+def _with_losses(found: Groups, table: Table, once: Sequence[Any], lost: Callable[[Labels], float]) -> Groups:
     """Return groups with the loss of all columns, and with that of the groups before they kept a demand."""
-    loss = lost(labels_of_columns(table, once, found.units, found.rows.groups))
-    diverse = found.rows.diverse
+    loss, diverse = lost(found.masked_once(table, once)), found.diverse
     if diverse is not None:
-        before = lost(labels_of_columns(table, once, found.units, diverse.before))
+        before = lost(replace(found, labels=diverse.before).masked_once(table, once))
         diverse = diverse._replace(loss_before=before, loss_after=loss)
-    return found._replace(loss=loss, rows=found.rows._replace(diverse=diverse))
+    return replace(found, loss=loss, diverse=diverse)
 
 
 def loss_by_row(
-    file: File,
-    pieces: Labels,
-    names: Collection[Any],
-    recipe: Recipe,
-    method: Grouping,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
+    table: Table, pieces: Labels, names: Collection[Any], recipe: Recipe, method: Grouping, work: Work
 ) -> float:
     """Return the information loss, in percent, of groups of rows that are not refined."""
-    plain, weighing = replace(recipe, refine=Refine()), file.weighing(recipe.k)
-    found = groups_of_rows(file, pieces, names, plain, method, rule, n_jobs, progress, weighing=weighing)
-    rule = replace(rule, units=None if file.units is None else file.units.codes)
-    return loss_of(file.table, found.groups, rule=rule, n_jobs=n_jobs, weights=file.representing, progress=progress)
+    plain = replace(recipe, refine=Refine())
+    found = groups_of_rows(table, pieces, names, plain, method, work)
+    return loss_of(table, found.labels, recipe=recipe, work=work)
 
 
 def _groups_of_so_many_units(
-    file: File,
+    table: Table,
     once: Sequence[Any],
     names: Collection[Any],
     size: int,
     recipe: Recipe,
     method: Grouping,
-    rule: Rule,
-    n_jobs: int,
-    progress: Progress | None,
-) -> GroupsOfUnits:
+    work: Work,
+) -> Groups:
     """Group units, at least so many to a group where there are so many, and their rows inside of these groups."""
-    units, table, k, refined = file.units, file.table, recipe.k, recipe.refine.effort is not None
+    units, k, refined = table.units, recipe.k, recipe.refine.effort is not None
     assert units is not None
-    of_units, of_rows = part(progress, 0, 3, 10), part(progress, 3, 10, 10)
-    apart = np.zeros_like(file.strata) if differing_within(file.strata, units.codes) else file.strata
-    weighing = file.weighing(k)
+    apart = np.zeros_like(table.strata) if differing_within(table.strata, units.codes) else table.strata
+    weighing = weighing_demand(table, k)
     some = None if weighing is None else ~weighing.columns[0].missing
     lacking = Patterns(apart, 0, 0)
     if recipe.masking.missing == "pattern":
         lacking = find_patterns(table.named(once), apart, k, units, some, by_value=refined)
     first = first_of_each(units.codes)
     others = [name for name in table.names if name not in once]
-    places = _places_of_units(table, once, others, names, units, recipe.masking, n_jobs)
+    places = _places_of_units(table, once, others, names, recipe.masking, work._replace(progress=None))
     pieces = codes_of(lacking.pieces[first])
     labels, moves = pieces.copy(), 0
     large = np.flatnonzero(np.bincount(pieces)[pieces] >= 2 * size)
     if large.size:
         own = codes_of(pieces[large])
-        whole = File(None, table.take(first[large]), own, None, file.weighed.take(first[large]))
+        whole = Table(table.take(first[large]).columns, strata=own)
         points = Points(plain_records(places[:, large]), np.full(places.shape[0], -1))
         sized = replace(recipe, k=size)
-        found = groups_of_rows(whole, own, once, sized, method, rule, n_jobs, of_units, points)
-        labels[large], moves = found.groups + int(pieces.max()) + 1, found.moves
-    asked = Needed(k, units, file.strata, both_demands(file.demand, weighing))
+        found = groups_of_rows(whole, own, once, sized, method, work.part(0, 3, 10), points)
+        labels[large], moves = found.labels + int(pieces.max()) + 1, found.moves
+    asked = Needed(k, units, table.strata, both_demands(table.demand, weighing))
     by_unit = grow(places, numbered(codes_of(labels)), pieces, apart[first], asked)[units.codes]
-    cells = codes_of(by_unit * (int(file.strata.max()) + 1) + file.strata)
+    cells = codes_of(by_unit * (int(table.strata.max()) + 1) + table.strata)
     patterns = Patterns(cells, 0, 0)
     if others and recipe.masking.missing == "pattern":
         patterns = find_patterns(table.named(others), cells, k, units, some, by_value=refined)
     forming = _that_count(table.named(others or once), names)
-    inside = file._replace(table=forming, strata=cells)
-    found = groups_of_rows(
-        inside, patterns.pieces, forming.names, recipe, method, rule, n_jobs, of_rows, weighing=weighing
+    inside = replace(table, columns=forming.columns, strata=cells)
+    found = groups_of_rows(inside, patterns.pieces, forming.names, recipe, method, work.part(3, 10, 10))
+    return replace(
+        found,
+        labels=found.labels if others else numbered(cells),
+        moves=found.moves + moves,
+        by_unit=by_unit,
+        n_moved=lacking.n_moved + patterns.n_moved,
     )
-    if not others:
-        found = found._replace(groups=numbered(cells))
-    return GroupsOfUnits(found._replace(moves=found.moves + moves), by_unit, lacking.n_moved + patterns.n_moved)
 
 
 def _places_of_units(
@@ -219,15 +181,16 @@ def _places_of_units(
     once: Sequence[Any],
     others: Sequence[Any],
     names: Collection[Any],
-    units: Units,
     masking: Masking,
-    n_jobs: int,
+    work: Work,
 ) -> NDArray[np.float64]:
     """Return where units lie, (D, units): by what is constant in them, and by where their rows lie on average."""
+    units = table.units
+    assert units is not None
     constant = _that_count(table.named(once), names).take(first_of_each(units.codes))
-    found = [embed(constant, masking.scale, masking.spike, n_jobs).coordinates]
+    found = [embed(constant, masking.scale, masking.spike, work).coordinates]
     if others:
-        of_rows = embed(_that_count(table.named(others), names), masking.scale, masking.spike, n_jobs).coordinates
+        of_rows = embed(_that_count(table.named(others), names), masking.scale, masking.spike, work).coordinates
         sums = np.array([np.bincount(units.codes, weights=own) for own in of_rows])
         found.append(sums / np.bincount(units.codes))
     return np.concatenate(found)

@@ -12,16 +12,16 @@ from microagg.algorithms.equivalence import codes_of
 from microagg.algorithms.kernels.sums import exact_digits, round_digits, rounded_group_means
 from microagg.algorithms.scores import Moved
 from microagg.algorithms.units import Units
-from microagg.base.frozen import frozen
 from microagg.checks import nearest, shown_name
 from microagg.columns.kinds import Facts, Nominal
 from microagg.columns.kinds.nominal import counts_of_numbers, numbers_of
 from microagg.columns.roles import Role
 from microagg.columns.table import Coded, Table
-from microagg.columns.weighing import WeightSeen, checked_weights
+from microagg.columns.weighing import Weighing, WeightSeen
 from microagg.columns.weights import DOMINATED, Weights, WeightScale, in_units
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.mask.facts import WeightFacts
+from microagg.mask.groups import Groups
 from microagg.measures.loss import InformationLoss
 from microagg.measures.weights import reveal_categories
 from microagg.recipe import Recipe, WeightChoices
@@ -34,43 +34,6 @@ LEAST, MOST = 1 / 3, 3.0
 
 _RECORDS = 10  # for each value, on average: columns of so few values can be of a design
 _NOTHING = 1e-12  # of the largest: eigenvalues below are 0, of categories that add up to all records
-
-
-@frozen()
-class Weighing:
-    """What is done with the weights of a file, settled.
-
-    Attributes
-    ----------
-    names : tuple
-        The columns of weights, the one that weights representatives first.
-    weighted : bool
-        Whether representatives are weighted.
-    by_group : bool
-        Whether weights are released as the means of groups.
-    cap : bool
-        Whether weights that dominate their group are cut.
-    calibrate : tuple
-        The columns whose totals by category are kept.
-    """
-
-    names: tuple[Any, ...] = ()
-    weighted: bool = False
-    by_group: bool = False
-    cap: bool = False
-    calibrate: tuple[Any, ...] = ()
-
-    @property
-    def used(self) -> tuple[Any, ...]:
-        """The columns whose values are used."""
-        return self.names if self.by_group else self.names[: int(self.weighted)]
-
-    @property
-    def settled(self) -> WeightChoices:
-        """The choices as a recipe records them."""
-        if not self.names:
-            return WeightChoices()
-        return WeightChoices(self.weighted, "group" if self.by_group else "as it is", self.cap, self.calibrate)
 
 
 _KEYWORDS = {"weight_release": "release", "weight_cap": "cap", "calibrate": "calibrate", "weighted": "weighted"}
@@ -109,38 +72,13 @@ def weighing_of(recipe: Recipe) -> Weighing:
     return Weighing(names, chosen.weighted is not False, by_group, chosen.cap, chosen.calibrate)
 
 
-class Weighed(NamedTuple):
-    """The weights of records, by column: those that are used, and where none is the first one if it can be."""
-
-    weighing: Weighing
-    values: Mapping[Any, Values]
-
-    @classmethod
-    def of(cls, frame: Any, weighing: Weighing) -> "Weighed":
-        """Read the weights of a frame, or say why they are none."""
-        found = {name: checked_weights(frame.get_column(name), name) for name in weighing.used}
-        if not found and weighing.names:
-            name = weighing.names[0]
-            try:
-                found[name] = checked_weights(frame.get_column(name), name)
-            except InvalidData:  # it is released unchanged, whatever it holds
-                return cls(weighing, {})
-        return cls(weighing, found)
-
-    def take(self, rows: Labels | NDArray[np.bool_]) -> "Weighed":
-        """Return the weights of some records."""
-        return self._replace(values={name: values[rows] for name, values in self.values.items()})
-
-    @property
-    def first(self) -> Weights | None:
-        """The weights by which loss and risk are measured; None where there are none."""
-        name = self.weighing.names[0] if self.weighing.names else None
-        return Weights.of(self.values[name]) if name in self.values else None
-
-    @property
-    def representing(self) -> Weights | None:
-        """The weights by which groups are represented; None if all records count the same."""
-        return self.first if self.weighing.weighted else None
+def settled_weights(weighing: Weighing) -> WeightChoices:
+    """Return what is done with weights as a recipe records it."""
+    if not weighing.names:
+        return WeightChoices()
+    return WeightChoices(
+        weighing.weighted, "group" if weighing.by_group else "as it is", weighing.cap, weighing.calibrate
+    )
 
 
 def check_dominance(dominated: int, n_groups: int, weighing: Weighing, *, of_units: bool) -> None:
@@ -363,19 +301,13 @@ class ReleasedWeights(NamedTuple):
 
 
 def released_weights(
-    weighed: Weighed,
-    labels: Labels,
-    groups: Labels,
-    original: Table,
-    released: Table,
-    k: int,
-    units: Units | None,
-    dropped: Mapping[Any, Labels],
+    original: Table, groups: Groups, released: Table, k: int, dropped: Mapping[Any, Labels]
 ) -> ReleasedWeights:
-    """Return what each record gets in the place of its weights; for the last ones and `labels` see below."""
-    weighing, weights = weighed
+    """Return what each record gets in the place of its weights; `dropped` are the columns that are not released."""
+    weighing, weights = original.weighed
     if not weighing.by_group:
         return ReleasedWeights({})
+    labels = groups.released_together
     found = {name: weights_of_groups(weights[name], labels) for name in weighing.names}
     columns = original.named(weighing.calibrate).columns
     facts = [column.kind.count(column.cells) for column in columns]
@@ -393,7 +325,7 @@ def released_weights(
     scales = [WeightSeen.of(weights[name]).scale for name in weighing.names]
     rounded, moved = round_weights([*found.values()], scales, released, after, sizes)
     own = dict(zip(found, rounded, strict=True))
-    revealing = revealing_weights(weights, own, original, labels, groups, k, units, dropped)
+    revealing = revealing_weights(weights, own, original, labels, groups.labels, k, original.units, dropped)
     return ReleasedWeights(own, calibrated, moved.facts(weighing, scales, released), revealing)
 
 

@@ -5,69 +5,31 @@ unit then is one point: what its rows have in common once, and the rest slot by 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import codes_of, first_of_each
-from microagg.algorithms.kernels.groups import number_groups
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Rule
 from microagg.columns.patterns import find_patterns
 from microagg.columns.table import Table
-from microagg.columns.weights import Weights
 from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
-from microagg.mask.grouping import Grouping, cut_into_pieces, form_groups, settle_blocks
-from microagg.mask.refining import Refined, refine_groups
+from microagg.mask.grouping import Grouping, cut_into_pieces, group_pieces, settle_blocks
+from microagg.mask.groups import Groups, numbered
+from microagg.mask.refining import Placed, refine_groups
 from microagg.mask.representatives import Represented, represent
-from microagg.recipe import Blocks, Recipe
-from microagg.work import Progress, part, stage
+from microagg.recipe import Recipe
+from microagg.work import Work
 
 Labels = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """The rows of a file, unit by unit.
-
-    Attributes
-    ----------
-    rows : array
-        The rows that can be released, in the order of the file.
-    units, slots : arrays
-        Of each of these rows: its unit, numbered from 0, and its place in the unit.
-    shapes : array
-        Of each unit, the number of its shape: units of one shape have the same slots, and the same strata.
-    n_suppressed : int
-        Rows that are left out, because fewer than k units have a shape like theirs.
-    """
-
-    rows: Labels
-    units: Labels
-    slots: Labels
-    shapes: Labels
-    n_suppressed: int
-
-
-@dataclass(frozen=True, eq=False)
-class WholeGroups:
-    """Groups of whole units: `groups` and `places` say the group of each row, and the slot of the group."""
-
-    groups: Labels
-    places: Labels
-    blocks: Blocks
-    method: Grouping
-    n_blocks: int
-    moves: int
-    n_patterns: int
-    n_moved: int
-
-
-def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool, refuse: bool) -> Layout:
-    """Find the shape of each unit, and the rows that can be released.
+def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool, refuse: bool) -> Labels:
+    """Find the shape of each unit, and return the rows that can be released, in the order of the file.
 
     A shape that fewer than k units of a stratum have is left out with its rows, or refused. In a panel, where slots are
     waves, a unit with a rare set of waves keeps those of the largest set that it has all of and k units of its stratum
@@ -89,9 +51,7 @@ def lay_out(codes: Labels, slots: Labels, strata: Labels, k: int, *, panel: bool
         raise TooFewRecords(
             f"for every number of rows or set of waves, fewer than k={k} units have it. Lower k.", parameter="k"
         )
-    rows = np.flatnonzero(kept)
-    units = codes_of(codes[rows])
-    return Layout(rows, units, slots[rows], shapes_of(units, slots[rows], strata[rows]), int(np.count_nonzero(~kept)))
+    return np.flatnonzero(kept)
 
 
 def _without_surplus(
@@ -140,88 +100,89 @@ def household_columns(table: Table, codes: Labels, named: Sequence[Any]) -> list
     return [name for name in table.names if name in named or (several and not differing[name])]
 
 
-def form_whole_groups(
-    table: Table,
-    layout: Layout,
-    shared: Sequence[Any],
-    method: Grouping,
-    recipe: Recipe,
-    n_jobs: int,
-    progress: Progress | None,
-) -> WholeGroups:
-    """Group the units of each shape; `table` has the rows of the layout."""
-    k, masking = recipe.k, recipe.masking
-    points = embed(table, masking.scale, masking.spike, n_jobs, part(progress, 0, 0, 1))
+def form_whole_groups(table: Table, shared: Sequence[Any], method: Grouping, recipe: Recipe, work: Work) -> Groups:
+    """Group the units of each shape, whose rows and slots the table has."""
+    codes, slots = rows_and_slots(table)
+    k, masking, refined = recipe.k, recipe.masking, recipe.refine.effort is not None
+    points = embed(table, masking.scale, masking.spike, work.unseen)
     of_shared = np.array([owner < 0 or table.names[owner] in shared for owner in points.entry_owners])
-    wides = wides_of(layout.units, layout.slots, layout.shapes)
+    shapes = shapes_of(codes, slots, table.strata)
+    wides = wides_of(codes, slots, shapes)
     blocks = settle_blocks(recipe.blocks, k, max(wide.units.size for wide in wides), whole=False)
-    of_units = np.empty(layout.shapes.size, dtype=np.int64)
+    of_units = np.empty(shapes.size, dtype=np.int64)
     n_blocks, moves, n_patterns, n_moved, n_groups, done = 0, 0, 0, 0, 0, 0
-    refined = recipe.refine.effort is not None
     for wide in wides:
         place = wide.points(points, of_shared)
         strata = np.zeros(wide.units.size, dtype=np.int64)
         if masking.missing == "pattern":
             patterns = find_patterns(wide.table(table, shared), strata, k, by_value=refined)
             n_patterns, n_moved, strata = n_patterns + patterns.n_patterns, n_moved + patterns.n_moved, patterns.pieces
-        told = part(progress, done, done + wide.units.size, layout.shapes.size)
-        pieces = cut_into_pieces(place, table.names, strata, blocks, k, n_jobs, progress=part(told, 0, 0, 1))
-        own = method.searching_in(place.records, pieces, k)
-        first, second = (stage(told, number, 1 + refined) for number in (0, 1))
-        labels = form_groups(own.on(place, table.names), place, pieces, k, False, n_jobs, first)
+        told = work.part(done, done + wide.units.size, shapes.size)
+        pieces = cut_into_pieces(place, table.names, strata, blocks, k, told.unseen)
+        own, placed = method.searching_in(place.records, pieces, k), Placed(place.records)
+        stages = told.stages(1 + refined)
+        labels = group_pieces(own.on(place, table.names), placed, pieces, k, False, stages[0])
         if refined:
-            labels, tried = refine_groups(
-                Refined(place.records), pieces, strata, labels, k, recipe.refine, n_jobs, second
-            )
+            labels, tried = refine_groups(placed, pieces, strata, labels, k, recipe.refine, stages[1])
             moves += tried
         of_units[wide.units] = labels + n_groups
         n_groups += int(labels.max()) + 1
         n_blocks += len(pieces)
         done += wide.units.size
-    groups = of_units[layout.units]
-    number_groups(groups)
-    n_slots = int(layout.slots.max()) + 1
-    places = codes_of(groups * n_slots + layout.slots)
-    n_blocks = n_blocks if blocks.by != "none" else 0
-    return WholeGroups(groups, places, blocks, method, n_blocks, moves, n_patterns, n_moved)
+    groups = numbered(of_units[codes])
+    places = codes_of(groups * (int(slots.max()) + 1) + slots)
+    return Groups(
+        groups,
+        method,
+        blocks,
+        n_blocks if blocks.by != "none" else 0,
+        moves,
+        n_patterns=n_patterns,
+        n_moved=n_moved,
+        cells=np.stack([groups if name in shared else places for name in table.names], axis=1),
+        places=places,
+        shared=tuple(shared),
+        constant=recipe.units.constant,
+    )
 
 
-def represent_whole(
-    table: Table,
-    layout: Layout,
-    formed: WholeGroups,
-    shared: Sequence[Any],
-    rule: Rule,
-    weights: Weights | None,
-    n_jobs: int,
-) -> tuple[Represented, Labels]:
-    """Return what groups release of each column, and the labels by which rows get it, (n, columns).
+def rows_and_slots(table: Table) -> tuple[Labels, Labels]:
+    """Return the unit of each row, and its place in it."""
+    assert table.units is not None
+    assert table.units.slots is not None
+    return table.units.codes, table.units.slots
+
+
+def represent_whole(table: Table, groups: Groups, rule: Rule, work: Work) -> Represented:
+    """Return what groups release of each column.
 
     What the rows of a unit share is one value a group, of its units and not of their rows; the rest is one value for
     each slot of a group. A unit weighs what its rows do.
     """
-    first = first_of_each(layout.units)
+    codes, weights, shared, places = rows_and_slots(table)[0], table.weighed.representing, groups.shared, groups.places
+    assert shared is not None
+    assert places is not None
+    first = first_of_each(codes)
     own = [name for name in table.names if name not in shared]
     found, cut = [], []
     if shared:
         of_units = None
         if weights is not None:
-            sums = np.bincount(layout.units, weights=weights.values).astype(np.float64)
+            sums = np.bincount(codes, weights=weights.values).astype(np.float64)
             of_units = weights._replace(values=sums)
-        one_each = replace(rule, units=layout.units[first])
-        found.append(represent(table.named(shared).take(first), formed.groups[first], one_each, n_jobs, of_units))
+        one_each = replace(rule, units=codes[first])
+        found.append(represent(table.named(shared).take(first), groups.labels[first], one_each, work, of_units))
         cut += found[-1].cut
     if own:
-        found.append(represent(table.named(own), formed.places, rule, n_jobs, weights))
-        groups_of_places = formed.groups[first_of_each(formed.places)]
+        found.append(represent(table.named(own), places, rule, work, weights))
+        groups_of_places = groups.labels[first_of_each(places)]
         for one in found[-1].cut:
-            cut.append(np.bincount(groups_of_places[one], minlength=int(formed.groups.max()) + 1) > 0)
-    groups = {column.name: column for part in found for column in part.groups}
-    labels = {name: formed.groups if name in shared else formed.places for name in table.names}
-    whole = Represented(
-        Table(tuple(groups[name] for name in table.names)),
-        Table(tuple(groups[name].with_cells(groups[name].cells.take(labels[name])) for name in table.names)),
+            cut.append(np.bincount(groups_of_places[one], minlength=groups.number) > 0)
+    columns = {column.name: column for part in found for column in part.groups}
+    labels = {name: groups.labels if name in shared else places for name in table.names}
+    return Represented(
+        Table(tuple(columns[name] for name in table.names)),
+        Table(tuple(columns[name].with_cells(columns[name].cells.take(labels[name])) for name in table.names)),
         cut,
         {name: moved for part in found for name, moved in part.moved.items()},
     )
-    return whole, np.stack([labels[name] for name in table.names], axis=1)

@@ -26,7 +26,7 @@ from microagg.base.frozen import frozen
 from microagg.base.readonly import ReadOnly
 from microagg.columns.table import Table
 from microagg.measures.measure import Measure, as_html, as_text
-from microagg.work import Progress, in_parallel, stage, tell
+from microagg.work import ALONE, Progress, Work, tell
 
 _PART = 1 << 18  # records whose digests are made together
 
@@ -213,8 +213,7 @@ def fewest_sharing(
     units: Units | None = None,
     groups: NDArray[np.int64] | None = None,
     per_column: bool = False,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> int:
     """The fewest records, or units where these are known, that share a combination of released values and stratum.
 
@@ -232,14 +231,12 @@ def fewest_sharing(
         counting takes less time; the answer is the same whatever they are.
     per_column : bool
         Whether to count each column by itself, with the strata.
-    n_jobs : int
-    progress : callable, optional
-        Called as progress(done, in all).
+    work : Work
     """
     key, in_part = os.urandom(16), units is None or units.in_part
     numbers = np.asarray(strata, dtype=np.int64).view(np.uint64)
-    first, second, third, fourth = (stage(progress, number, 4) for number in range(4))
-    columns = in_parallel(lambda column, _: column.cells.classes, table.columns, n_jobs, first)
+    first, second, third, fourth = work.stages(4)
+    columns = first.each(lambda column, _: column.cells.classes, table.columns)
 
     def digests(rows: slice, own: Sequence[NDArray[np.float64]]) -> Digests:
         found = digests_of([*(float_bits(values[rows]) for values in own), numbers[rows]], key)
@@ -252,9 +249,9 @@ def fewest_sharing(
         return fewest_alike([in_order(digests(slice(None), [values]))], in_part)
 
     if per_column:
-        return min(in_parallel(of_column, columns, n_jobs, second))
+        return min(second.each(of_column, columns))
     starts = range(0, numbers.size, _PART)
-    parts = in_parallel(of_part, starts, n_jobs, second)
+    parts = second.each(of_part, starts)
     if groups is not None and units is None:
         heads = np.concatenate(parts, axis=1)[:, first_of_each(groups)]
 
@@ -262,6 +259,6 @@ def fewest_sharing(
             own = groups[start : start + _PART]
             return all(np.array_equal(head[own], lane) for head, lane in zip(heads, parts[start // _PART], strict=True))
 
-        if all(in_parallel(is_alike, starts, n_jobs, third)):
+        if all(third.each(is_alike, starts)):
             return fewest_in_groups(heads, np.bincount(groups))
-    return fewest_alike(in_parallel(lambda part, _: in_order(part), parts, n_jobs, fourth), in_part)
+    return fewest_alike(fourth.each(lambda part, _: in_order(part), parts), in_part)

@@ -24,7 +24,7 @@ from microagg.columns.embedding import embed
 from microagg.columns.kinds import Number
 from microagg.columns.table import Table
 from microagg.measures.loss import InformationLoss
-from microagg.work import Progress, in_parallel, part, tell
+from microagg.work import Progress, Work, in_parallel, part, tell
 
 Labels = NDArray[np.int64]
 
@@ -187,7 +187,7 @@ def bound_of_release(
     within = ["of single columns"] * per_column + ["within the strata"] * bool(strata.any())
     squared = all(column.kind.is_squared for column in original) and original.is_complete
     space = Table(tuple(replace(column, kind=Number()) for column in original)) if squared else original
-    records, _ = records_and_k(embed(space, spike=spike, n_jobs=n_jobs, progress=part(progress, 0, 0, 1)).records, k)
+    records, _ = records_and_k(embed(space, spike=spike, work=Work(n_jobs, progress).unseen).records, k)
     apart = [plain_records(column[None, :]) for column in records.entries] if per_column else [records]
     percent = _percent(apart, strata, k, n_jobs, progress, MOST_WORK)
     reached = None if percent is None else information.percent if squared else _reached(records, alike, progress)

@@ -14,7 +14,7 @@ from microagg.algorithms.kernels.tree import tree_of
 from microagg.columns.embedding import Points, embed_both, space_of
 from microagg.columns.table import Table
 from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
-from microagg.work import Progress, Told, in_parallel, stage, tell
+from microagg.work import Progress, Told, Work, in_parallel, stage, tell
 
 Labels = NDArray[np.int64]
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -203,9 +203,9 @@ def linked_records(
     apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
     comparing, measuring, placing, placing_too, last = (stage(progress, number, 5) for number in range(5))
     classes = _released_alike(masked, apart, n_jobs, comparing)
-    space = space_of(original.named(keys), n_jobs=n_jobs, progress=measuring)
-    before = space.place(original.named(keys).take(rows), n_jobs, placing)
-    after = space.place(masked.named(keys).take(first_of_each(classes)), n_jobs, placing_too)
+    space = space_of(original.named(keys), work=Work(n_jobs, measuring))
+    before = space.place(original.named(keys).take(rows), Work(n_jobs, placing))
+    after = space.place(masked.named(keys).take(first_of_each(classes)), Work(n_jobs, placing_too))
     found = Linkage(before, after, classes, apart, rows, units, last)
     return Linked([found], [found.places], classes)
 
@@ -228,7 +228,7 @@ def linked_units(
     apart = np.zeros(units.size, dtype=np.int64) if strata is None else strata
     first, second, third = (stage(progress, number, 3) for number in range(3))
     shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), n_jobs, first)
-    before, after = embed_both(original.named(keys), masked.named(keys), n_jobs=n_jobs, progress=second)
+    before, after = embed_both(original.named(keys), masked.named(keys), work=Work(n_jobs, second))
     shared = _shared_entries(original.named(keys), masked.named(keys), units, before)
     sizes = np.bincount(units)
     place = np.full(sizes.size, -1)

@@ -15,7 +15,7 @@ from microagg.checks import check_labels, check_matrix, common_power
 from microagg.columns.kinds import Kind
 from microagg.columns.table import Table
 from microagg.columns.weights import Weights
-from microagg.work import Progress, in_parallel
+from microagg.work import ALONE, Work
 
 
 @frozen()
@@ -97,9 +97,7 @@ def loss_between(
     return loss_of_sums(errors, totals, names, power)
 
 
-def loss_of_release(
-    original: Table, released: Table, n_jobs: int = 1, progress: Progress | None = None
-) -> InformationLoss:
+def loss_of_release(original: Table, released: Table, work: Work = ALONE) -> InformationLoss:
     """Measure the loss between two tables, each column in its own terms, as a share of what one value for all loses.
 
     Numbers that are complete count by the squares of their standard scores; every other column counts as one of them,
@@ -114,13 +112,11 @@ def loss_of_release(
         complete = before.cells.states is None and after.cells.states is None
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=complete)
 
-    in_parallel(one, range(len(original)), n_jobs, progress)
+    work.each(one, range(len(original)))
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
 
 
-def weighted_loss_of_release(
-    original: Table, released: Table, weights: Weights, n_jobs: int = 1, progress: Progress | None = None
-) -> InformationLoss:
+def weighted_loss_of_release(original: Table, released: Table, weights: Weights, work: Work = ALONE) -> InformationLoss:
     """Measure the loss between two tables with weights in all sums: the columns' shares averaged by importance."""
     n = original.n_records
     errors, totals = [0.0] * len(original), [0.0] * len(original)
@@ -130,7 +126,7 @@ def weighted_loss_of_release(
         lost, base = before.kind.weighted_loss(before.cells, after.cells, weights)
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=False)
 
-    in_parallel(one, range(len(original)), n_jobs, progress)
+    work.each(one, range(len(original)))
     return loss_of_sums(errors, totals, original.names, weights=[column.importance for column in original])
 
 

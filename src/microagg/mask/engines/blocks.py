@@ -34,7 +34,7 @@ from microagg.mask.engines.figures import Figures
 from microagg.mask.engines.plan import Known, Plan
 from microagg.mask.engines.units import units_of
 from microagg.mask.grouping import checked_groups
-from microagg.mask.refining import Refined
+from microagg.mask.refining import Placed
 from microagg.mask.representatives import released_by
 from microagg.mask.rounding import off_reserved, round_cells
 from microagg.mask.weights import (
@@ -87,7 +87,7 @@ def group_block(
     groups = _groups_of(plan, known, table, units, needed, check) if given is None else given[order.rows]
     if needed is not None and not needed.kept(codes_of(groups)):  # which is refused when all blocks are done
         needed = None
-    records = Refined(known.space.place(table).records, units, needed)
+    records = Placed(known.space.place(table).records, units, needed)
     found = records.by(plan.recipe.refine, plan.k, groups, reheat=given is not None, progress=lambda *_: check())
     labels = order.back(found.labels)
     number_groups(labels)

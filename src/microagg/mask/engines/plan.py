@@ -24,7 +24,7 @@ from microagg.columns.native import chunked_series
 from microagg.columns.roles import Role, Schema
 from microagg.columns.steps import Steps, spread_of
 from microagg.columns.table import Coded, Table
-from microagg.columns.weighing import WeightSeen
+from microagg.columns.weighing import Weighing, WeightSeen
 from microagg.columns.weights import Weights, WeightScale, in_units
 from microagg.errors import InvalidData
 from microagg.files.promise import Promise
@@ -32,7 +32,7 @@ from microagg.mask.demands import enough_weighing
 from microagg.mask.digits import matter, refuse_undoable, undoable
 from microagg.mask.grouping import Grouping, check_kinds, room_for_units
 from microagg.mask.rounding import is_rounded
-from microagg.mask.weights import Weighing, check_calibrated
+from microagg.mask.weights import check_calibrated
 from microagg.recipe import Recipe
 from microagg.recipe.wishes import power_asked
 
