@@ -17,8 +17,8 @@ from microagg.columns import frames
 from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Rule
+from microagg.columns.representatives import represent
 from microagg.errors import InvalidParameter
-from microagg.mask.representatives import represent
 from microagg.measures.anonymity import measure_anonymity
 from microagg.measures.loss import loss_of_release
 from microagg.recipe import Recipe

@@ -42,7 +42,7 @@ REACHES = [
     ("algorithms/kernels/brute.py", "microagg.columns.table"),
     ("algorithms/cbfs.py", "microagg.pipeline"),
     ("algorithms/cbfs.py", "microagg.recipe"),
-    ("recipe/_parts.py", "microagg.mask.representatives"),
+    ("recipe/_parts.py", "microagg.mask.grouping"),
     ("recipe/_parts.py", "microagg.pipeline"),
     ("mask/forming.py", "microagg.judge"),
     ("report/html.py", "microagg.jobs"),

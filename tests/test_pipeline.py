@@ -18,9 +18,9 @@ import microagg as ma
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.scores import standard_scores
+from microagg.columns.rounding import round_means
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
 from microagg.mask import values
-from microagg.mask.rounding import round_means
 from tests.lengths import given_few
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}

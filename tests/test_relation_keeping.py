@@ -6,10 +6,10 @@ import pytest
 from hypothesis import strategies as st
 
 import microagg as ma
+from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
 from microagg.errors import InvalidData
 from microagg.mask.relations import keep_relations
-from microagg.mask.rounding import Rounded
 from microagg.recipe.relations import Relation
 from tests.lengths import given_few
 from tests.reference import relations as reference

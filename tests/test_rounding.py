@@ -6,9 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microagg.columns.kinds import Cells, Number, Semi
+from microagg.columns.rounding import round_means
 from microagg.columns.steps import common_power_of_ten, to_power_of_ten
 from microagg.columns.table import Coded, Table
-from microagg.mask.rounding import round_means
 from tests.reference import mixed
 
 

@@ -15,7 +15,7 @@ from microagg.columns import frames
 from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Rule
-from microagg.mask.representatives import represent
+from microagg.columns.representatives import represent
 from microagg.measures.loss import loss_of_release
 from microagg.measures.risk import measure_risk
 from microagg.recipe.wishes import asked_of

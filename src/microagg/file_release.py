@@ -15,6 +15,7 @@ from microagg.algorithms.methods import BY_TREE, groups_each_column
 from microagg.base.frozen import frozen
 from microagg.checks import check_jobs, check_option, check_whole
 from microagg.columns.roles import Role, Schema
+from microagg.columns.rounding import Rounded
 from microagg.errors import InvalidData, InvalidParameter, a_type, setting
 from microagg.file_sample import release_of
 from microagg.files.batches import Batches
@@ -25,7 +26,6 @@ from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.targets import check_scratch, check_target
 from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
 from microagg.mask.grouping import DEFAULT_BLOCK, resolve_method
-from microagg.mask.rounding import Rounded
 from microagg.mask.weights import settled_weights, weighing_of
 from microagg.measures.loss import InformationLoss
 from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of

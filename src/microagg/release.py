@@ -20,6 +20,7 @@ from microagg.columns import frames
 from microagg.columns.kinds import Nominal, Ordinal
 from microagg.columns.labels import Masked as MaskedColumns
 from microagg.columns.roles import Role
+from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
 from microagg.columns.weights import Weights
 from microagg.errors import InvalidData
@@ -30,7 +31,6 @@ from microagg.mask.facts import MissingFacts, OnceFacts, WeightFacts, WholeFile,
 from microagg.mask.masked import Masked, enough_weigh
 from microagg.mask.moments import MomentFacts, moment_words
 from microagg.mask.relations import KeptRelation
-from microagg.mask.rounding import Rounded
 from microagg.measures.anonymity import Anonymity
 from microagg.measures.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.measures.diversity import DiversityFacts, demand_words

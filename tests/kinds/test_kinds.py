@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from microagg.columns.embedding import embed, embed_both
 from microagg.columns.kinds import Cells, Nominal, Ordinal, Rule, Semi, Taxonomy
+from microagg.columns.representatives import represent
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData
-from microagg.mask.representatives import represent
 from microagg.measures.loss import loss_of_release
 from tests.kinds.columns import coded, columns, plain, units_of
 from tests.lengths import given_few

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns.kinds import Rule, Taxonomy
+from microagg.columns.representatives import represent
 from microagg.columns.table import Coded, Table
 from microagg.columns.weights import Members, Weights
 from microagg.errors import InvalidData
-from microagg.mask.representatives import represent
 from microagg.measures.loss import weighted_loss_of_release
 from microagg.work import ALONE
 from tests.kinds.columns import coded, columns, plain, units_of

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from microagg.algorithms.univariate import univariate
-from microagg.mask.representatives import released_values
+from microagg.columns.representatives import released_values
 from tests.lengths import given_few
 from tests.partition.cases import NEVER_ABOVE_2K, PARTITIONERS, matrices_and_k
 

@@ -109,7 +109,7 @@ class Space:
 
 def space_of(table: Table, scale: str = "standard", spike: float = 1.0, work: Work = ALONE) -> Space:
     """Return the space of a whole file, by its own constants."""
-    facts = work.each(lambda column, _: column.kind.facts(column.cells), table.columns)
+    facts = work.each(lambda column, _: column.facts, table.columns)
     return Space.of(table.columns, facts, scale, spike)
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.units import Units
-from microagg.columns.kinds import Cells, Kind, Number
+from microagg.columns.kinds import Cells, Facts, Kind, Number
 from microagg.columns.roles import NO_COLUMNS, Schema
 from microagg.columns.weighing import NOT_WEIGHED, Weighed
 from microagg.columns.weights import Weights
@@ -44,6 +45,11 @@ class Coded:
     shown: tuple[str, ...] = ()
     importance: float = 1.0
     reserved: tuple[tuple[float, float], ...] = ()
+
+    @cached_property
+    def facts(self) -> Facts:
+        """All that is known of it as a whole: found once, for distances and for the loss."""
+        return self.kind.facts(self.cells)
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -13,8 +13,8 @@ from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import METHODS, choose_search, records_and_k, settled_search
 from microagg.algorithms.units import Units
 from microagg.checks import check_option, safe_to_square
+from microagg.columns.representatives import released_values
 from microagg.estimators._matrix import as_matrix, as_units
-from microagg.mask.representatives import released_values
 from microagg.work import Progress
 
 

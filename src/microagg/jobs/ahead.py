@@ -90,7 +90,7 @@ def judge_a_sample() -> None:
     import microagg as ma
     from microagg.algorithms.kernels.records import plain_records
     from microagg.algorithms.refine import squared_error
-    from microagg.mask.representatives import released_values
+    from microagg.columns.representatives import released_values
     from microagg.measures.dominance import measure_dominance
 
     n, names = 200, ["sex", "age", "education", "wage", "income"]

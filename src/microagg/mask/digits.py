@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from microagg.columns.kinds import Kind, Number
+from microagg.columns.rounding import power_asked
 from microagg.columns.steps import FINEST, Steps
 from microagg.errors import InvalidParameter, setting
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import power_asked
 
 _WHOLE = Steps.of(np.ones(1))
 

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microagg.columns import frames
+from microagg.columns.representatives import Represented, represent
 from microagg.columns.roles import Role
+from microagg.columns.rounding import Rounded, round_means
 from microagg.columns.table import Table
 from microagg.mask.demands import check_weighing, weighing_demand
 from microagg.mask.groups import Groups, rule_of
 from microagg.mask.moments import Matched, match_moments
 from microagg.mask.relations import KeptRelation, keep_relations
-from microagg.mask.representatives import Represented, represent
-from microagg.mask.rounding import Rounded, round_means
 from microagg.mask.weights import ReleasedWeights, check_dominance, released_weights
 from microagg.mask.whole_units import represent_whole
 from microagg.recipe import Recipe

@@ -15,13 +15,13 @@ from microagg.algorithms.equivalence import codes_of, first_of_each
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Rule
 from microagg.columns.patterns import find_patterns
+from microagg.columns.representatives import Represented, represent
 from microagg.columns.table import Table
 from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
 from microagg.mask.grouping import Grouping, cut_into_pieces, group_pieces, settle_blocks
 from microagg.mask.groups import Groups, numbered
 from microagg.mask.refining import Placed, refine_groups
-from microagg.mask.representatives import Represented, represent
 from microagg.recipe import Recipe
 from microagg.work import Work
 

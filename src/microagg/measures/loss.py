@@ -108,7 +108,7 @@ def loss_of_release(original: Table, released: Table, work: Work = ALONE) -> Inf
 
     def one(j: int, _: Callable[[], None]) -> None:
         before, after = original.columns[j], released.columns[j]
-        lost, base = before.kind.loss(before.cells, after.cells)
+        lost, base = before.kind.loss(before.cells, after.cells, before.facts)
         complete = before.cells.states is None and after.cells.states is None
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=complete)
 
@@ -123,7 +123,7 @@ def weighted_loss_of_release(original: Table, released: Table, weights: Weights,
 
     def one(j: int, _: Callable[[], None]) -> None:
         before, after = original.columns[j], released.columns[j]
-        lost, base = before.kind.weighted_loss(before.cells, after.cells, weights)
+        lost, base = before.kind.weighted_loss(before.cells, after.cells, before.facts, weights)
         errors[j], totals[j] = as_counted(before.kind, lost, base, n, complete=False)
 
     work.each(one, range(len(original)))

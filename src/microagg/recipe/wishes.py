@@ -1,6 +1,5 @@
 """What a recipe says of single columns, brought together; and what was settled, as a recipe says it."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +8,7 @@ from microagg.columns.coding import Asked, Coder
 from microagg.columns.kinds import Semi
 from microagg.columns.labels import Labels
 from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.rounding import power_asked
 from microagg.columns.taxonomies import read_taxonomy
 from microagg.files.sources import Source
 from microagg.recipe._by_column import Kinds, Missing
@@ -42,12 +42,6 @@ def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None)
             reserved=labels.reserved(name) if labels and codes else (),
         )
     return found
-
-
-def power_asked(name: Any, rounding: str | Mapping[Any, float]) -> int | None:
-    """Return the power of ten that is asked for; None: what divides every value says it."""
-    step = rounding.get(name) if isinstance(rounding, Mapping) else None
-    return None if step is None else round(math.log10(step))
 
 
 def settled_kinds(recipe: Recipe, coders: Mapping[Any, Coder]) -> Kinds:

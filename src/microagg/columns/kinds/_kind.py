@@ -364,9 +364,11 @@ class Kind(ABC):
             return 0
         return int(np.count_nonzero(self.changed_cells(before, after)))
 
-    def loss(self, before: Cells, after: Cells) -> tuple[float, float]:
-        """Return what a release loses, and what one value for all would lose, in the column's own terms."""
-        facts = self.facts(before)
+    def loss(self, before: Cells, after: Cells, facts: Facts) -> tuple[float, float]:
+        """Return what a release loses, and what one value for all would lose, in the column's own terms.
+
+        `facts` are those of the original.
+        """
         errors = self.errors(before, after, facts)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
         base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
@@ -394,9 +396,8 @@ class Kind(ABC):
         errors = self.errors(before, after, facts) * weights_of_compared
         return errors, weights[self.changed_cells(before, after)] if self.changed(before, after) else weights[:0]
 
-    def weighted_loss(self, before: Cells, after: Cells, weights: Weights) -> tuple[float, float]:
+    def weighted_loss(self, before: Cells, after: Cells, facts: Facts, weights: Weights) -> tuple[float, float]:
         """Return what a release loses by weight, and what one value for all would lose."""
-        facts = self.facts(before)
         errors, changed = self.weighted_errors(before, after, facts, weights.values)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
         known = weights.values[before.present]

@@ -28,6 +28,8 @@ from microagg.columns.kinds.nominal import (
     offers_of,
 )
 from microagg.columns.ordering import ordered_by_value
+from microagg.columns.representatives import released_by
+from microagg.columns.rounding import off_reserved, round_cells
 from microagg.columns.table import Table
 from microagg.columns.weights import Members, Weights
 from microagg.mask.engines.figures import Figures
@@ -35,8 +37,6 @@ from microagg.mask.engines.plan import Known, Plan
 from microagg.mask.engines.units import units_of
 from microagg.mask.grouping import checked_groups
 from microagg.mask.refining import Placed
-from microagg.mask.representatives import released_by
-from microagg.mask.rounding import off_reserved, round_cells
 from microagg.mask.weights import (
     Calibrated,
     Margins,

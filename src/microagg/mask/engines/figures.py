@@ -10,11 +10,11 @@ from microagg.algorithms.kernels.sums import exact_digits, round_digits
 from microagg.algorithms.scores import Moved
 from microagg.columns.kinds._kind import with_changed, with_changed_weights
 from microagg.columns.patterns import Patterns
+from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
 from microagg.mask.demands import check_weighing
 from microagg.mask.engines.plan import Known, Plan
 from microagg.mask.facts import MissingFacts, WeightFacts
-from microagg.mask.rounding import Rounded
 from microagg.mask.weights import Calibrated, RoundedFacts, check_dominance, weight_facts
 from microagg.measures.loss import InformationLoss, as_counted, loss_of_sums
 

@@ -22,6 +22,7 @@ from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule, Semi
 from microagg.columns.kinds.nominal import counts_of_numbers
 from microagg.columns.native import chunked_series
 from microagg.columns.roles import Role, Schema
+from microagg.columns.rounding import is_rounded, power_asked
 from microagg.columns.steps import Steps, spread_of
 from microagg.columns.table import Coded, Table
 from microagg.columns.weighing import Weighing, WeightSeen
@@ -31,10 +32,8 @@ from microagg.files.promise import Promise
 from microagg.mask.demands import enough_weighing
 from microagg.mask.digits import matter, refuse_undoable, undoable
 from microagg.mask.grouping import Grouping, check_kinds, room_for_units
-from microagg.mask.rounding import is_rounded
 from microagg.mask.weights import check_calibrated
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import power_asked
 
 
 @frozen()

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits
 from microagg.algorithms.scores import Moved
-from microagg.checks import check_option
 from microagg.columns.kinds import Cells, Facts, Rule
 from microagg.columns.table import Coded, Table
 from microagg.columns.weights import Members, Weights
-from microagg.recipe._parts import AGGREGATES
 from microagg.work import ALONE, Work
 
 Labels = NDArray[np.int64]
@@ -67,7 +65,6 @@ def represent(
 
     `labels` are numbered from 0; shape (n,) or, where each column has groups of its own, (n, d).
     """
-    check_option("aggregate", rule.aggregate, AGGREGATES)
 
     def one(j: int, _: Callable[[], None]) -> tuple[Labels, Released]:
         own = labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j])

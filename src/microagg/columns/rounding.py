@@ -13,7 +13,6 @@ from microagg.base.frozen import frozen
 from microagg.columns.kinds import Cells, Semi
 from microagg.columns.steps import MOST_DECIMALS, common_power_of_ten, to_power_of_ten
 from microagg.columns.table import Coded, Table
-from microagg.recipe.wishes import power_asked
 from microagg.work import Progress, tell
 
 
@@ -28,6 +27,12 @@ class Rounded:
     def step(self) -> float:
         """What released values are multiples of."""
         return 10.0**self.power
+
+
+def power_asked(name: Any, rounding: str | Mapping[Any, float]) -> int | None:
+    """Return the power of ten that is asked for; None: what divides every value says it."""
+    step = rounding.get(name) if isinstance(rounding, Mapping) else None
+    return None if step is None else round(math.log10(step))
 
 
 def is_rounded(column: Coded, rounding: str | Mapping[Any, float]) -> bool:
