@@ -21,32 +21,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = {
-    "disk": {
-        "_looked": "look",
-        "_ingest": "read",
-        "_known": "sum",
-        "grow_here": "cut",
-        "lay": "lay",
-        "_across": "group",
-        "_mask": "mask",
-        "_write": "write",
-    },
-    "dask": {
-        "look": "look",
-        "each_part(read_part)": "read",
-        "find_constants": "sum",
-        "grow": "cut",
-        "each_part(scatter_part)": "lay",
-        "each_part(scatter_again)": "lay",
-        "each(group_region)": "group",
-        "each(mask_region)": "mask",
-        "each_part(write_part)": "write",
-    },
+STAGES = {
+    "look": "look",
+    "read": "read",
+    "constants": "sum",
+    "grow": "cut",
+    "mask": "mask",
+    "take_turns": "choose",
+    "finish_weights": "weigh",
+    "write": "write",
 }
-"""The part of the job that each function belongs to."""
+"""What each stage is called in the table; laying records out and grouping them are parts of "mask"."""
 
-NAMES = ("look", "read", "sum", "cut", "lay", "group", "mask", "write")
+NAMES = tuple(STAGES.values())
 ROW_GROUP = 250_000
 
 
@@ -69,27 +56,23 @@ def make(path: Path, n: int) -> None:
 def child(engine: str, source: str, target: str, k: str, choices: str) -> None:
     """Mask a file in this process; print the seconds of each part and the memory."""
     import microagg as ma
-    from microagg.mask.engines import disk as _local
-    from microagg.mask.engines import stages as _stages
+    from microagg.mask.engines import cluster, disk
 
     seconds: dict[str, float] = defaultdict(float)
 
-    def timed(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def run(*given: Any, **named: Any) -> Any:
-            task = next((one.__name__ for one in given if callable(one)), "")
-            part = PARTS[engine].get(name) or PARTS[engine].get(f"{name}({task})")
+    def timed(stage: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
             began = time.monotonic()
             try:
-                return function(*given, **named)
+                return stage(*given)
             finally:
-                if part is not None:
-                    seconds[part] += time.monotonic() - began
+                seconds[name] += time.monotonic() - began
 
         return run
 
-    owner: Any = _local if engine == "disk" else _stages.Stages
-    for name in {name.partition("(")[0] for name in PARTS[engine]}:
-        setattr(owner, name, timed(getattr(owner, name), name))
+    owner: Any = disk.Disk if engine == "disk" else cluster.Cluster
+    for stage, name in STAGES.items():
+        setattr(owner, stage, timed(getattr(owner, stage), name))
     held, done = [0], threading.Event()
     watching = threading.Thread(target=_watch, args=(held, done), daemon=True)
     watching.start()

@@ -34,7 +34,7 @@ from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
 from microagg.report import SourceFacts
-from microagg.work import Progress
+from microagg.work import Progress, Work
 
 
 @frozen()
@@ -211,7 +211,7 @@ def protect_file(
     asked = recipe_of(k, recipe, choices, *OF_PROTECT, "read", "join")
     with asked.blamed():
         _check_possible(asked)
-        n_jobs = check_jobs(n_jobs)
+        work = Work(check_jobs(n_jobs), progress)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
         path = check_target(target, file, overwrite, in_parts=engine == "dask")
@@ -219,11 +219,11 @@ def protect_file(
         asked, found = compared(asked, file)
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
-            outcome, drawn = disk.run(file, path, plan, place, n_jobs, progress)
+            outcome, drawn = disk.run(file, path, plan, place, work)
         else:
             from microagg.mask.engines import cluster
 
-            outcome, drawn = cluster.run(file, path, plan, place, scheduler, n_jobs, partitions, overwrite, progress)
+            outcome, drawn = cluster.run(file, path, plan, place, scheduler, partitions, overwrite, work)
         plan = outcome.plan
         coders = {coder.name: coder for coder in plan.coders}
         reading = {} if file.dialect is None else file.dialect.options()

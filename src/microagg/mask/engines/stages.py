@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg import __version__
@@ -21,7 +20,6 @@ from microagg.algorithms.kernels.sums import round_digits
 from microagg.algorithms.scores import Sums
 from microagg.algorithms.units import Held
 from microagg.columns import frames
-from microagg.columns.embedding import Space
 from microagg.columns.patterns import Patterns, PatternsSeen
 from microagg.columns.weights import WeightScale
 from microagg.errors import ClusterFailed
@@ -55,13 +53,14 @@ from microagg.mask.engines.plan import (
     scales_of,
 )
 from microagg.mask.engines.regions import Settled
+from microagg.mask.engines.run import Seen
 from microagg.mask.engines.store import Scratch
 from microagg.mask.engines.tasks import WIDTHS
 from microagg.mask.engines.units import check_units_known, find_pieces
 from microagg.mask.engines.written import write_counted
 from microagg.mask.grouping import check_stratum_sizes
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
-from microagg.work import Progress, tell
+from microagg.work import Progress, Work
 
 _LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
@@ -78,8 +77,14 @@ _UNSEEN = {
 class Stages:
     """The stages of a run, each a set of independent tasks and what the client makes of their findings."""
 
-    def __init__(self, client: Any, folder: Folder, sizes: list[int], n: int, progress: Progress | None) -> None:
-        self.client, self.folder, self.sizes, self.n, self.progress = client, folder, sizes, n, progress
+    _pieces: list[int]  # their sizes
+    _settled: Settled
+    _n_regions: int
+
+    def __init__(self, client: Any, folder: Folder, file: Batches, sizes: list[int], most: int, work: Work) -> None:
+        self.client, self.folder, self.file, self.work = client, folder, file, work
+        self.sizes, self.n = sizes, sum(sizes)
+        self._most = most  # records of a region, unless a block is larger
 
     def check_workers(self) -> None:
         """Refuse a cluster whose workers do not see the scratch, or have another microagg."""
@@ -127,7 +132,7 @@ class Stages:
                     future.result()
                     if done is not None:
                         done += futures[future]
-                        tell(self.progress, done, 3 * self.n)
+                        self.work.tell(done, 3 * self.n)
                 waiting -= finished
         except KilledWorker:
             raise ClusterFailed(
@@ -159,9 +164,9 @@ class Stages:
         """Read objects that tasks have left, one after the other."""
         return in_turn(self.folder, lambda number: object_in(self.folder, f"{name}-{number}"), count)
 
-    def look(self, plan: Plan, source: pa.Schema) -> Plan:
+    def look(self, plan: Plan) -> Plan:
         """Find out how columns are coded, reading those whose types do not say it."""
-        finders = plan.finders(source)
+        finders = plan.finders(self.file.schema)
         if any(finder.needs_all for finder in finders.values()):
             self.each_part(tasks.look_part)
             for found in self.objects("seen", len(self.sizes)):
@@ -171,8 +176,10 @@ class Stages:
         keep_object(self.folder, "coded", plan)
         return plan
 
-    def number_pieces(self, plan: Plan) -> tuple[Plan, list[Tally], list[int], Patterns, list[WeightScale]]:
-        """Pass its pieces' numbers in the whole file to each part; return what all know, and the pieces' sizes."""
+    def read(self, plan: Plan) -> Seen:
+        """Let each part be read, and pass its pieces' numbers in the whole file to it; return what all know."""
+        self.each_part(tasks.read_part, done=0)
+        self.file.check_unchanged()
         weights: dict[str, list[Any]] = {name: [] for name in plan.weighing.used}
         numbering, seen, lacking = frames.Numbering(plan.strata), PatternsSeen(plan.by_pattern), Counter[str]()
         tallies: list[Tally] = []
@@ -205,7 +212,8 @@ class Stages:
         for part, own in enumerate(numbers):
             keep(self.folder, f"pieces-{part}", numbers=patterns.pieces[own].astype(np.int32))
         sizes = np.bincount(patterns.pieces, weights=seen.sizes)
-        return plan, tallies, [int(size) for size in sizes], patterns, scales
+        self._pieces = [int(size) for size in sizes]
+        return Seen(plan, tallies, patterns, scales)
 
     def _pieces_with_units(
         self, plan: Plan, seen: PatternsSeen, numbers: list[NDArray[np.int64]], light: bool
@@ -230,8 +238,9 @@ class Stages:
 
         return find_pieces(plan, seen, held, (lambda pieces: held(pieces, "weighing").units) if light else None)
 
-    def find_constants(self, plan: Plan, tallies: Sequence[Tally], scales: Sequence[WeightScale]) -> Known:
+    def constants(self, seen: Seen) -> Known:
         """Find the constants of all columns, and what they weigh, and place all records by them."""
+        plan, tallies, _, scales = seen
         running = {j: constants(plan.columns[j].kind, own.facts) for j, own in enumerate(tallies)}
         known = Known.of(plan, tallies, self._summed(tasks.sum_part, running))
         if scales:
@@ -271,8 +280,9 @@ class Stages:
             sums |= {j: round_digits(np.sum([part[str(j)] for part in parts], axis=0)) for j in asked}
         return [found[j] for j in sorted(found)]
 
-    def grow(self, plan: Plan, space: Space, sizes: list[int], most: int) -> Tree:
-        """Cut nodes until none that is to be several blocks has more than `most` records."""
+    def grow(self, plan: Plan, known: Known) -> Tree:
+        """Cut nodes until none that is to be several blocks has more records than a region."""
+        most = max(plan.max_block, self._most)
 
         def look(level: int, slots: NDArray[np.int64]) -> Extremes | None:
             keep(self.folder, f"open-{level}", slots=slots)
@@ -287,7 +297,7 @@ class Stages:
             own = {"slots": how.slots, "columns": how.columns, "uppers": how.uppers}
             keep(self.folder, f"cuts-{level + 1}", keys=keys, taken=taken, **own)
 
-        return grow(sizes, plan.k, plan.max_block, most, space.cut_scales, look, cut)
+        return grow(self._pieces, plan.k, plan.max_block, most, known.space.cut_scales, look, cut)
 
     def _select(
         self, level: int, slots: NDArray[np.int64], columns: NDArray[np.int64], ranks: NDArray[np.int64]
@@ -320,8 +330,10 @@ class Stages:
         before = np.cumsum(equal, axis=0) - equal
         return prefixes, np.clip(ranks - before, 0, equal)
 
-    def mask(self, settled: Settled, tree: Tree, most: int) -> tuple[Figures, int]:
-        """Bring each region's records together and mask them; give what is known of all, and how many there are."""
+    def mask(self, plan: Plan, known: Known, tree: Tree) -> Figures:
+        """Bring each region's records together and mask them; give what is known of all."""
+        across, most = plan.refined and bool(tree.bordered.any()), max(plan.max_block, self._most)
+        settled = self._settled = Settled(plan, known, plan.with_dictionaries(self.file.schema), across)
         keep_object(self.folder, "settled", settled)
         self.forget("entries-*")
         sizes = self._lay(regions.FIRST, tree, most, regions.scatter_part, tree.level)
@@ -333,8 +345,9 @@ class Stages:
         told = [size // 2 if settled.across else size for size in sizes]
         self.each(regions.mask_region, told, done=self.n + (self.n // 2 if settled.across else 0))
         self.forget(f"{settled.layout}-scattered-*")
-        figures = reduce(Figures.join, self.objects("figures", len(sizes)))
-        return figures._replace(moves=figures.moves + moves), len(sizes)
+        figures: Figures = reduce(Figures.join, self.objects("figures", len(sizes)))
+        self._n_regions = len(sizes)
+        return figures._replace(moves=figures.moves + moves)
 
     def _lay(self, layout: str, tree: Tree, most: int, scatter: Callable[..., None], *more: Any) -> list[int]:
         """Lay the records of all parts node by node; give the sizes of the regions, which one worker masks each."""
@@ -365,9 +378,9 @@ class Stages:
             keep_matrix(self.folder, f"district-{region}", own.astype(np.int32))
         return sum(moves), second.tree
 
-    def take_turns(self, settled: Settled, n_regions: int) -> Known:
+    def take_turns(self, plan: Plan, known: Known) -> Known:
         """Let groups choose in turn what they release, and put it in place; return which categories are released."""
-        plan, known = settled.plan, settled.known
+        settled, n_regions = self._settled, self._n_regions
         if plan.by_turns and plan.rule.nominal == "draw":
             lowest = list(in_turn(self.folder, lambda region: np.array(self._array(f"lowest-{region}")), n_regions))
             for j in plan.by_turns:
@@ -385,9 +398,9 @@ class Stages:
         keep_object(self.folder, "released", known)
         return known
 
-    def finish_weights(self, settled: Settled, n_regions: int) -> tuple[Calibrated | None, RoundedFacts]:
+    def finish_weights(self, plan: Plan, known: Known) -> tuple[Calibrated | None, RoundedFacts]:
         """Calibrate the weights of groups, where that is asked for, and round them; return what that did."""
-        plan, known = settled.plan, settled.known
+        n_regions = self._n_regions
         margins: list[Margins] = []
         if plan.weighing.calibrate:
             margins = margins_of(plan, known, reduce(added, self.objects("totals", n_regions)))
@@ -400,19 +413,16 @@ class Stages:
         lost: Lost = reduce(Lost.join, self.objects("lost", len(self.sizes)))
         return lost
 
-    def write_text(
-        self, file: Batches, path: Where, settled: Settled, known: Known, parts: list[Where], progress: Progress | None
-    ) -> int:
+    def write_text(self, path: Where, plan: Plan, known: Known, parts: list[Where], progress: Progress | None) -> int:
         """Write what the workers have written to one text file; return the least number that are identical."""
-        plan = settled.plan
         promise = plan.promise
         if plan.unit is not None:
             keys = list(in_turn(self.folder, lambda part: self._array(f"units-{part}"), len(parts)))
             promise = promise.of_units(np.concatenate(keys), plan.in_part)
-        schema = released_schema(plan, known, file.schema)
+        schema = released_schema(plan, known, self.file.schema)
         tables = (table for part in parts for table in read_row_groups(part, None, None))
         room = self.folder if isinstance(self.folder, Path) else tempfile.gettempdir()
-        return write_counted(file, path, schema, promise, self.n, tables, Scratch(room), progress)
+        return write_counted(self.file, path, schema, promise, self.n, tables, Scratch(room), progress)
 
     def count_alike(self, in_part: bool) -> int:
         """Return the smallest number of identical records, or units, in what the workers have written."""

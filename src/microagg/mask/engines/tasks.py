@@ -48,7 +48,7 @@ WIDTHS = (13, 13, 13, 13, 12)
 """Bits of a key that are counted in each pass; 64 in all."""
 
 
-class Work(NamedTuple):
+class Task(NamedTuple):
     """What every task must know: written once, read by each worker."""
 
     plan: Plan
@@ -74,13 +74,13 @@ class Found(NamedTuple):
     weighing: NDArray[np.int64]
 
 
-def stored_tables_of(work: Work, part: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
+def stored_tables_of(work: Task, part: int, columns: list[str] | None = None) -> Iterator[pa.Table]:
     """Return the row groups of a part, one after the other, as they are stored."""
     for path, groups in groupby(work.parts[part], key=lambda group: group[0]):
         yield from read_row_groups(path, [number for _, number in groups], columns)
 
 
-def tables_of(work: Work, part: int, columns: list[str]) -> Iterator[pa.Table]:
+def tables_of(work: Task, part: int, columns: list[str]) -> Iterator[pa.Table]:
     """Return the row groups of a part with numbers as numbers."""
     return map(work.file.typed, stored_tables_of(work, part, columns))
 
