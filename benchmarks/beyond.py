@@ -5,7 +5,7 @@ how many records they have, in millions, `--fifty` adds 50 million, `--engines d
 run is a process of its own. "seconds" are those of the clock, "processor" those of all cores and workers, and both are
 given for a million records too; the parts of the job are in seconds of the clock. "MB" is the most memory that the
 process held, "own" what of that is not pages of files, which the system may drop; of Dask, the largest process counts.
-With `--choices '{"refine": "fast"}'`, "group" forms groups and refines them, and "mask" refines across borders.
+"mask" lays records out, groups and masks them. `--choices '{"refine": "fast"}'` adds choices of `protect_file`.
 """
 
 import argparse
