@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from microagg import __version__
-from microagg.algorithms.methods import BY_TREE, groups_each_column
 from microagg.base.frozen import frozen
 from microagg.checks import check_jobs, check_option, check_whole
 from microagg.columns.roles import Role, Schema
 from microagg.columns.rounding import Rounded
-from microagg.errors import InvalidData, InvalidParameter, a_type, setting
+from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.file_sample import release_of
 from microagg.files.batches import Batches
 from microagg.files.stores import Where
@@ -28,8 +27,9 @@ from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
 from microagg.mask.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.mask.weights import settled_weights, weighing_of
 from microagg.measures.loss import InformationLoss
-from microagg.recipe import OF_PROTECT, PARTS, Blocks, Recipe, choices_of
+from microagg.recipe import OF_PROTECT, Blocks, Recipe
 from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.differences import compared
 from microagg.recipe.wishes import asked_of, settled_kinds
 from microagg.release import Release
@@ -210,7 +210,7 @@ def protect_file(
     """
     asked = recipe_of(k, recipe, choices, *OF_PROTECT, "read", "join")
     with asked.blamed():
-        _check_possible(asked)
+        refuse("file", Combination(recipe=asked, engine="disk"))
         work = Work(check_jobs(n_jobs), progress)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)
@@ -249,85 +249,6 @@ def protect_file(
     )
 
 
-_OBEYED = {
-    *(role.value for role in Role),
-    *(
-        "unit_share",
-        "unit_constant",
-        "rest",
-        "kinds",
-        "importance",
-        "taxonomy",
-        "missing",
-        "missing_codes",
-        "method",
-        "aggregate",
-        "rounding",
-    ),
-    *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
-    *("weighted", "weight_release", "weight_cap", "calibrate", "same_order", "analyses", "public"),
-}
-"""The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
-
-_WHY = {
-    "households": "one file is masked at a time",
-    "unit_release": "whole units are not brought together",
-    **dict.fromkeys(("l", "entropy_l", "recursive_l", "t"), "confidential columns are copied without being examined"),
-    "recode": "columns are masked as they are stored",
-    "scale": "columns are standardised",
-    "per_column": "whole records are grouped",
-    **dict.fromkeys(("select", "choose"), "all masked columns form the groups"),
-    "block_columns": "blocks are cut by all masked columns",
-    **dict.fromkeys(("block_intervals", "block_fusion"), "blocks are cut by median"),
-    "moments": "strata are not brought together",
-    "relations": "groups release their own values, whatever relations there are between columns",
-    "excel_safe": "text is written as it was read",
-    "file_kind": "the masked file is of the source's kind",
-}
-
-
-def _check_possible(recipe: Recipe) -> None:
-    """Refuse choices that files beyond memory do not have."""
-    if recipe.method.name in BY_TREE:
-        raise InvalidParameter(
-            f"method {recipe.method.name!r} cannot be combined with files larger than memory, where "
-            f"{_WHY['select']}. Choose another method, or mask in memory.",
-            parameter="method",
-        )
-    for table in ("join", *OF_PROTECT, "output"):
-        part, kind = PARTS[table]
-        chosen, usual = getattr(recipe, part), kind()
-        for name, choice in choices_of(kind).items():
-            if choice.keyword in _OBEYED or getattr(chosen, name) == getattr(usual, name):
-                continue
-            why = f", where {_WHY[choice.keyword]}" if choice.keyword in _WHY else ""
-            raise InvalidParameter(
-                f"{setting(choice.keyword)} cannot be combined with files larger than memory{why}. Leave it out, or "
-                "mask in memory.",
-                parameter=choice.keyword,
-            )
-    if recipe.units.constant == "once":
-        raise InvalidParameter(
-            f"{setting('unit_constant', 'once')} cannot be combined with files larger than memory, where rows of a "
-            f"unit are not brought together. Choose {setting('unit_constant', 'row')}, or mask in memory.",
-            parameter="unit_constant",
-        )
-    if recipe.masking.missing == "drop":
-        raise InvalidParameter(
-            f"{setting('missing', 'drop')} cannot be combined with files larger than memory, of which all records "
-            f"are released. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}, or mask in "
-            "memory.",
-            parameter="missing",
-        )
-    if recipe.blocks.by not in ("auto", "median"):
-        by = recipe.blocks.by if isinstance(recipe.blocks.by, str) else type(recipe.blocks.by).__name__
-        raise InvalidParameter(
-            f"blocks={by!r} cannot be combined with files larger than memory, which are cut by median. Choose "
-            f"{setting('blocks', 'median')}, or leave it out.",
-            parameter="blocks",
-        )
-
-
 def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     """Return what is to be done with a file, and whether it has row labels of its own, which count as an identifier."""
     recipe = asked.spelt_out()
@@ -339,10 +260,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     recipe.check_named(file.names)
     names = schema.names(Role.QUASI)
     grouping = resolve_method(recipe.method, recipe.k, names)
-    if groups_each_column(grouping.name):
-        raise InvalidParameter(
-            f"method {grouping.name!r} groups each column by itself. Mask in memory for that.", parameter="method"
-        )
+    refuse("file", Combination(recipe=recipe, method=grouping.name, engine="disk"))
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
     refuse_integers(recipe, names, file.schema)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from microagg.errors import InvalidParameter, setting
 from microagg.jobs.pairing import in_the_order_of, read_pair
 from microagg.measures.joint import JointDisclosure
 from microagg.recipe import Recipe, choices
+from microagg.recipe.combine import Combination, refuse
 from microagg.study.joint import joint_disclosure
 from microagg.work import Progress
 
@@ -46,12 +46,8 @@ def assess_all(
     said = {**(chosen or {}), "strata": strata}
     reading = {name: value for name, value in said.items() if name in choices("read")}
     for keyword, value in said.items():
-        if value is not None and keyword not in reading:
-            raise InvalidParameter(
-                f"{setting(keyword)} cannot be combined with several masked files, which are judged together by "
-                "their groups. Leave it out, or judge each file by itself.",
-                parameter=keyword,
-            )
+        if value is not None:
+            refuse("several files", Combination(keyword=keyword))
     pairs = [read_pair(original, one, recipe, reading) for one in masked]
     before = pairs[0].before
     after = [one.after if key is None else in_the_order_of(before, one.after, key) for one in pairs]

@@ -22,6 +22,7 @@ from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, setting
 from microagg.mask.refining import Placed
 from microagg.recipe import Recipe
+from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.wishes import asked_of
 from microagg.work import Work, in_parallel
 
@@ -90,12 +91,7 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
     said = recipe.diversity
     if not said.demanded:
         return {}
-    if not confidential:
-        raise InvalidParameter(
-            f"{_asked(recipe)} applies to confidential columns, and none is named. Name them: "
-            f"{setting('confidential')}.",
-            parameter=_asked(recipe),
-        )
+    refuse("confidential", Combination(recipe=recipe))
     for keyword in ("l_columns", "t_columns"):
         for name in getattr(said, keyword):
             if name not in confidential:
@@ -119,25 +115,8 @@ def demanded_columns(recipe: Recipe, confidential: Sequence[Any]) -> dict[Any, L
 
 def check_demanded(recipe: Recipe, confidential: Sequence[Any]) -> None:
     """Refuse, before any work, what does not go with a demand on confidential columns."""
-    if not demanded_columns(recipe, confidential):
-        return
-    for choice, value, said in (
-        ("per_column", True, recipe.masking.per_column),
-        ("unit_release", "pseudonym", recipe.units.release == "pseudonym"),
-    ):
-        if said:
-            raise InvalidParameter(
-                f"{setting(choice, value)} cannot be combined with {_asked(recipe)}, which needs groups of whole "
-                "records. Leave one of the two out.",
-                parameter=choice,
-            )
-
-
-def _asked(recipe: Recipe) -> str:
-    """Name the first demand by its keyword."""
-    said = recipe.diversity
-    known = {"l": said.l, "entropy_l": said.entropy, "recursive_l": said.recursive, "t": said.t}
-    return next(name for name, value in known.items() if value is not None)
+    demanded_columns(recipe, confidential)
+    refuse("demand", Combination(recipe=recipe))
 
 
 def sensitive_table(columns: Mapping[Any, nw.Series[Any]], recipe: Recipe, labels: FileLabels | None = None) -> Table:

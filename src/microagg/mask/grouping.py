@@ -47,6 +47,7 @@ from microagg.errors import (
 from microagg.mask.refining import Placed
 from microagg.recipe import Blocks, Method, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
+from microagg.recipe.combine import Combination, refuse
 from microagg.work import Progress, Work, in_parallel
 
 Labels = NDArray[np.int64]
@@ -215,12 +216,7 @@ def _check_block_columns(table: Table, recipe: Recipe) -> None:
             parameter="block_columns" if blocks.columns else "blocks",
             columns=names,
         )
-    if blocks.fusion == "limited" and recipe.roles.unit is not None:
-        raise InvalidParameter(
-            f"{setting('block_fusion', 'limited')} cannot be combined with a unit: blocks that hold fewer than k units "
-            f"are joined, whatever their size. Choose {setting('block_fusion', 'nearest')}.",
-            parameter="block_fusion",
-        )
+    refuse("blocks of units", Combination(recipe=recipe))
 
 
 def settle_selection(select: Select, n_columns: int) -> Select:
@@ -339,11 +335,6 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
         )
     if by == "none":
         return Blocks("none")
-    if whole:
-        raise InvalidParameter(
-            "blocks cannot be combined with a method that groups each column by itself. Pass 'none'.",
-            parameter="blocks",
-        )
     return replace(blocks, by=by, max_block=DEFAULT_BLOCK if most is None else most)
 
 

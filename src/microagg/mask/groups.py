@@ -23,6 +23,7 @@ from microagg.mask.grouping import Grouping, cut_into_pieces, group_pieces, sett
 from microagg.mask.refining import Placed, refine_groups
 from microagg.measures.loss import loss_of_release
 from microagg.recipe import Blocks, Recipe
+from microagg.recipe.combine import Combination, refuse
 from microagg.work import Work
 
 Labels = NDArray[np.int64]
@@ -151,6 +152,7 @@ def groups_of_rows(
     ways = ("merge",) if demand is None else ways_of(strata.size, demand, recipe.diversity.way, units)
     forming = table.named([name for name in table.names if name in names])  # in file order, whatever the choice's
     points = embed(forming, masking.scale, masking.spike, work.unseen) if points is None else points
+    refuse("blocks", Combination(recipe=recipe, method=method.name))
     largest = int(np.bincount(apart).max())
     blocks = settle_blocks(recipe.blocks, k, largest, whole=groups_each_column(method.name))
     pieces = cut_into_pieces(points, forming.names, apart, blocks, k, work.unseen, units)

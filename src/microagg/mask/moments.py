@@ -20,6 +20,8 @@ from microagg.base.readonly import ReadOnly
 from microagg.columns.kinds import Cells, Number, Rule
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, setting
+from microagg.recipe import Recipe
+from microagg.recipe.combine import Combination, refuse
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -93,23 +95,11 @@ def _varying(table: Table) -> list[tuple[int, Coded]]:
     return [(j, column) for j, column, known in numbers if known.size and known.min() < known.max()]
 
 
-def check_moments(table: Table, which: str, clip: bool, per_column: bool) -> None:
+def check_moments(table: Table, recipe: Recipe) -> None:
     """Refuse, before any work, what does not go with moments, and these where no masked column is a plain number."""
-    if which == "none":
-        if clip:
-            raise InvalidParameter(
-                f"moments_clip goes with {setting('moments', 'variance')} or {setting('moments', 'covariance')}. "
-                f"Choose one, or leave it out.",
-                parameter="moments_clip",
-            )
-        return
-    if which == "covariance" and per_column:
-        raise InvalidParameter(
-            f"{setting('moments', which)} goes with groups of whole records, and with per_column a record has one "
-            f"group for each column. Choose {setting('moments', 'variance')}.",
-            parameter="moments",
-        )
-    if not any(type(one.kind) is Number for one in table):
+    refuse("moments", Combination(recipe=recipe))
+    which = recipe.masking.moments
+    if which != "none" and not any(type(one.kind) is Number for one in table):
         raise InvalidParameter(
             f"{setting('moments', which)} goes with numbers, and no masked column is a plain number. Leave it out.",
             parameter="moments",

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.algorithms.methods import METHODS, groups_each_column
 from microagg.algorithms.selection import Selection
 from microagg.checks import check_enough_records, nearest, refuse_missing, shown_name
 from microagg.columns import frames
@@ -20,7 +19,7 @@ from microagg.columns.roles import Role, Schema
 from microagg.columns.table import Table
 from microagg.columns.tags import Tags, with_tags_as_numbers
 from microagg.columns.weighing import Weighed
-from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
+from microagg.errors import InvalidData, RoleError
 from microagg.files.sources import Source
 from microagg.mask.demands import check_demanded, demand_of, demanded_columns, sensitive_table
 from microagg.mask.grouping import Grouping, check_kinds, resolve_method, select_forming, settle_selection
@@ -29,6 +28,7 @@ from microagg.mask.moments import check_moments
 from microagg.mask.relations import check_numbers
 from microagg.mask.weights import check_calibrated, weighing_of
 from microagg.recipe import Kinds, Missing, Recipe, Select
+from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.wishes import asked_of, with_declared_codes
 from microagg.work import Work
 
@@ -103,13 +103,13 @@ def open_given(given: Given, work: Work) -> Opened:
     frame, recipe, recoded = _recoded(frame, recipe)
     names = schema.names(Role.QUASI)
     method, select = resolve_method(recipe.method, k, names), settle_selection(recipe.select, len(names))
-    _check_possible(method.name, method.options, select.said, masking.per_column, recipe.refine.effort, len(names))
+    refuse("method", Combination(recipe=recipe, method=method.name, options=method.options, masked=names))
     check_whole_units(recipe, schema, method.name)
     check_demanded(recipe, schema.names(Role.CONFIDENTIAL))
     every, coders = open_table(frame, asked_of(recipe, names, given.labels), work.progress)
     check_kinds(every, method, recipe)
     check_calibrated(weighing, every.columns)
-    check_moments(every, masking.moments, masking.moments_clip, masking.per_column)
+    check_moments(every, recipe)
     numbers = frame if given.numbers is None else frames.open_frame(given.numbers)
     check_numbers(recipe.relations.relations, every, lambda name: numbers.get_column(name).dtype.is_numeric())
     every = replace(every, frame=frame, schema=schema, weighed=Weighed.of(numbers, weighing))
@@ -207,42 +207,12 @@ def _recoded(frame: Any, recipe: Recipe) -> tuple[Any, Recipe, Mapping[Any, int]
     return recoded, replace(recipe, kinds=Kinds({**recipe.kinds.kinds, **levels})), tally.changed
 
 
-def _check_possible(method: str, options: Any, select: Any, per_column: bool, refine: Any, n_columns: int) -> None:
-    """Refuse, before any work, choices that cannot be combined on this number of masked columns."""
-    each_apart = groups_each_column(method) and n_columns > 1
-    if select and (groups_each_column(method) or options.get("axis", "pca") not in ("pca", "zscores")):
-        raise InvalidParameter(
-            f"select cannot be combined with method {method!r}, which groups single columns. Leave it out.",
-            parameter="select",
-        )
-    if each_apart and not per_column:
-        raise InvalidParameter(
-            f"method {method!r} groups each of {n_columns} columns by itself, so that whole records may stay unique. "
-            f"Choose another method, or accept k for each column only: {setting('per_column', True)}.",
-            parameter="method",
-        )
-    if per_column and not each_apart:
-        apart = " or ".join(name for name in METHODS if groups_each_column(name))
-        raise InvalidParameter(
-            f"{setting('per_column', True)} works only with {apart} on several columns, not with {method!r} on "
-            f"{n_columns}. Leave it out: {setting('per_column', False)}.",
-            parameter="per_column",
-        )
-    if refine is not None and each_apart:
-        raise InvalidParameter(
-            "refine works only with groups of whole records. Leave out refine or per_column.", parameter="refine"
-        )
-
-
 def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
     """Refuse, before any work, what cannot be combined with whole units that are released identical."""
     if recipe.units.release != "pseudonym":
         return
-    pseudonym = setting("unit_release", "pseudonym")
-    if not schema.names(Role.UNIT):
-        raise InvalidParameter(
-            f"{pseudonym} works only with a unit. Name its column: {setting('unit')}.", parameter="unit"
-        )
+    combined = Combination(recipe=recipe, method=method)
+    refuse("unit", combined)
     known = [column.name for column in schema.columns]
     if recipe.units.wave is not None and recipe.units.wave not in known:
         raise RoleError(
@@ -256,31 +226,7 @@ def check_whole_units(recipe: Recipe, schema: Schema, method: str) -> None:
                 f"column {shown_name(name)} in unit_order is not masked. Name masked columns.{nearest(name, masked)}",
                 parameter="unit_order",
             )
-    if recipe.masking.moments == "covariance":
-        raise InvalidParameter(
-            f"{setting('moments', 'covariance')} cannot be combined with {pseudonym}: values that all rows of a unit "
-            f"share would differ from row to row. Choose {setting('moments', 'variance')}.",
-            parameter="moments",
-        )
-    refused = {
-        "select": bool(recipe.select.said),
-        "method": groups_each_column(method),
-        "block_columns": bool(recipe.blocks.columns),
-        "unit_share": recipe.units.share != "limited",
-    }
-    if recipe.masking.missing == "drop":
-        raise InvalidParameter(
-            f"{setting('missing', 'drop')} would leave out single rows of a unit, so that it cannot be combined with "
-            f"{pseudonym}. Choose {setting('missing', 'pattern')} or {setting('missing', 'state')}.",
-            parameter="missing",
-        )
-    for choice, said in refused.items():
-        if said:
-            raise InvalidParameter(
-                f"{setting(choice)} cannot be combined with {pseudonym}, which groups whole units by all masked "
-                "columns. Leave it out.",
-                parameter=choice,
-            )
+    refuse("whole units", combined)
 
 
 def _without_missing(every: Table, coders: Mapping[Any, Coder], missing: str) -> Table:

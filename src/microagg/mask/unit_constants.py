@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.equivalence import codes_of, first_of_each, rows_of
 from microagg.algorithms.kernels.records import plain_records
-from microagg.algorithms.methods import groups_each_column
 from microagg.algorithms.units import Units, held_by
 from microagg.columns.embedding import Points, embed
 from microagg.columns.kinds import Number
 from microagg.columns.patterns import Patterns, find_patterns
 from microagg.columns.table import Coded, Table
 from microagg.columns.wide import differing_within, is_constant_within
-from microagg.errors import InvalidParameter, PromiseBroken, setting
+from microagg.errors import PromiseBroken
 from microagg.mask.demands import both_demands, weighing_demand
 from microagg.mask.grouping import Grouping
 from microagg.mask.groups import Groups, groups_of_rows, loss_of, numbered
 from microagg.recipe import Masking, Recipe, Refine
+from microagg.recipe.combine import Combination, refuse
 from microagg.work import Work
 
 Labels = NDArray[np.int64]
@@ -58,27 +58,15 @@ def constant_columns(table: Table) -> list[Any]:
 def check_once(table: Table, found: Sequence[Any], recipe: Recipe, method: Grouping) -> None:
     """Refuse what cannot be combined with masking these columns once for each unit."""
     assert table.units is not None
-    masking, row = recipe.masking, f"Or choose {setting('unit_constant', 'row')}."
-    why = f"{len(found)} masked column(s) have one value for all rows of a unit and are masked once a unit"
-    if groups_each_column(method.name) or method.options.get("axis") in table.names:
-        raise InvalidParameter(
-            f"{why}, but method {method.name!r} groups by single columns. Choose another method. {row}",
-            parameter="unit_constant",
-        )
-    if recipe.blocks.columns:
-        raise InvalidParameter(
-            f"{why}, so that blocks of units cannot be cut by single columns. Leave out {setting('block_columns')}. "
-            f"{row}",
-            parameter="block_columns",
-        )
-    crossing = bool(differing_within(table.strata, table.units.codes))
-    if masking.moments == "covariance" or (masking.moments != "none" and crossing):
-        variance = "" if crossing else f", choose {setting('moments', 'variance')}"
-        raise InvalidParameter(
-            f"{why}, but {setting('moments', masking.moments)} would give rows of one unit different values. Leave it "
-            f"out{variance}. {row}",
-            parameter="unit_constant",
-        )
+    known = Combination(
+        recipe=recipe,
+        method=method.name,
+        options=method.options,
+        masked=table.names,
+        once=len(found),
+        crossing=bool(differing_within(table.strata, table.units.codes)),
+    )
+    refuse("once", known)
 
 
 def groups_of_units(

@@ -25,6 +25,7 @@ from microagg.mask.groups import Groups
 from microagg.measures.loss import InformationLoss
 from microagg.measures.weights import reveal_categories
 from microagg.recipe import Recipe, WeightChoices
+from microagg.recipe.combine import Combination, refuse
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -36,40 +37,13 @@ _RECORDS = 10  # for each value, on average: columns of so few values can be of 
 _NOTHING = 1e-12  # of the largest: eigenvalues below are 0, of categories that add up to all records
 
 
-_KEYWORDS = {"weight_release": "release", "weight_cap": "cap", "calibrate": "calibrate", "weighted": "weighted"}
-
-
 def weighing_of(recipe: Recipe) -> Weighing:
     """Settle what is done with weights, or say what does not go together."""
     chosen, names = recipe.weights, recipe.roles.of(Role.WEIGHT.value)
+    refuse("weights", Combination(recipe=recipe))
     if not names:
-        for keyword, name in _KEYWORDS.items():
-            if getattr(chosen, name) not in (getattr(WeightChoices(), name), False):
-                raise InvalidParameter(
-                    f"{keyword} works only with a weight, and no column is named as the weight. Name it: "
-                    f"{setting('weight')}.",
-                    parameter=keyword,
-                )
         return Weighing()
-    by_group = chosen.release == "group"
-    if chosen.cap and chosen.weighted is False:
-        raise InvalidParameter(
-            f"{setting('weight_cap', True)} works only with weighted means. Leave it out, or leave out "
-            f"{setting('weighted', False)}.",
-            parameter="weight_cap",
-        )
-    if chosen.calibrate and not by_group:
-        raise InvalidParameter(
-            f"calibrate adjusts the weights of groups. Choose {setting('weight_release', 'group')}, or leave it out.",
-            parameter="calibrate",
-        )
-    if by_group and recipe.masking.per_column:
-        raise InvalidParameter(
-            f"{setting('weight_release', 'group')} works only with groups of whole records, and with per_column a "
-            "record has one group for each column. Leave one of the two out.",
-            parameter="weight_release",
-        )
-    return Weighing(names, chosen.weighted is not False, by_group, chosen.cap, chosen.calibrate)
+    return Weighing(names, chosen.weighted is not False, chosen.release == "group", chosen.cap, chosen.calibrate)
 
 
 def settled_weights(weighing: Weighing) -> WeightChoices:

@@ -181,10 +181,18 @@ class Part(ReadOnly):
         for name, choice in choices_of(type(self)).items():
             object.__setattr__(self, name, choice.checked(getattr(self, name)))
         self._check()
+        from microagg.recipe.combine import refuse  # which knows all parts
+
+        refuse(type(self).__name__, self)
         super().__post_init__()
 
     def _check(self) -> None:
-        """Refuse choices that do not go together."""
+        """Refuse values that a declaration cannot."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of choices that do not go together."""
+        return {}
 
     @property
     def said(self) -> dict[str, Any]:

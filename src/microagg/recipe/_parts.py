@@ -8,13 +8,13 @@ from microagg.algorithms.blockings import BLOCKINGS, FUSIONS, INTERVALS
 from microagg.algorithms.dependence import MEASURES
 from microagg.algorithms.methods import BY_TREE, METHODS
 from microagg.algorithms.refine import EFFORTS, MOST_MOVES
-from microagg.algorithms.selection import CHOICES, COUNTED, RULES, Selection
+from microagg.algorithms.selection import CHOICES, RULES, Selection
 from microagg.base.frozen import frozen
 from microagg.checks import check_option
 from microagg.columns.embedding import SCALES
 from microagg.columns.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.columns.roles import Role, Schema
-from microagg.errors import InvalidParameter, a_type, setting
+from microagg.errors import InvalidParameter, a_type
 from microagg.files.formats.kinds import SUFFIXES
 from microagg.recipe._by_column import MOST_WEIGHT, as_power_of_ten
 from microagg.recipe._choice import (
@@ -85,13 +85,6 @@ class Roles(Part):
         "the person, household or firm that a row belongs to: every group holds k different ones",
     )
     rest: str | None = choose(None, WORD, "what is done with columns that have no role", words=("keep", "drop"))
-
-    def _check(self) -> None:
-        if self.rest is not None and self.quasi is None:
-            raise InvalidParameter(
-                "rest works only with quasi: without quasi every other column is masked. Name the columns to mask.",
-                parameter="rest",
-            )
 
     def of(self, role: str) -> tuple[Any, ...]:
         """Return the names of a role's columns."""
@@ -305,28 +298,8 @@ class Select(Part):
             raise InvalidParameter(
                 f"select is {a_type(self.by)}. Pass 'emad', 'ama', names or a function.", parameter="select"
             )
-        if self.columns is not None and self.by is not None:
-            raise InvalidParameter(
-                "the columns are named, so that there is nothing to choose. Leave one of the two out.",
-                parameter="select",
-            )
-        by_tree = isinstance(self.by, str)
-        if by_tree:
+        elif isinstance(self.by, str) and self.columns is None:
             check_option("select", self.by, tuple(BY_TREE))
-        rule = self.rule or BY_TREE[self.by].rule if by_tree else None
-        for name in ("count", "measure", "width", "bins", "rule", "choose"):
-            if getattr(self, name) is not None and not (rule in COUNTED if name == "count" else by_tree):
-                by_number = "by their number (emad, rule degree or every)"
-                way = by_number if name == "count" else "by a dependence tree (emad or ama)"
-                raise InvalidParameter(
-                    f"{name} works only with columns chosen {way}. Leave it out, or choose columns in that way.",
-                    parameter=name,
-                )
-        if rule == "every" and self.choose == "first":
-            raise InvalidParameter(
-                f"{setting('rule', 'every')} takes the set of columns that loses least. Leave out {setting('choose')}.",
-                parameter="choose",
-            )
 
 
 @frozen()
@@ -384,28 +357,10 @@ class Blocks(Part):
         own.pop("k", None)
         return Blocks(full_name(self.by), options=plain_settings(own))
 
-    def _check(self) -> None:
-        self._refuse("max_block", self.max_block is not None, self.by != "none", "blocks")
-        self._refuse("block_columns", bool(self.columns), self.by not in ("auto", "none"), "blocks that are cut")
-        self._refuse("block_intervals", self.intervals is not None, self.by == "univariate", "univariate blocks")
-        self._refuse("block_fusion", self.fusion is not None, self.by == "orthants", "blocks of the 2^d-tree, orthants")
-        if self.by == "univariate" and self.columns and len(self.columns) > 1:
-            raise InvalidParameter(
-                f"block_columns names {len(self.columns)} columns, and univariate blocks are cut by one. Name one, or "
-                f"choose {setting('blocks', 'orthants')}.",
-                parameter="block_columns",
-            )
-
-    def _refuse(self, keyword: str, said: bool, fits: bool, of: str) -> None:
-        """Refuse a choice that does not go with the way to cut."""
-        if said and not isinstance(self.by, str):
-            raise InvalidParameter(
-                f"{keyword} works only with blocks that are chosen by name. Set it on the object.", parameter=keyword
-            )
-        if said and not fits:
-            raise InvalidParameter(
-                f"{keyword} works only with {of}. Leave it out, or choose how the file is cut.", parameter=keyword
-            )
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of choices that do not go together."""
+        return {"named": len(self.columns or ())}
 
 
 @frozen()
@@ -460,13 +415,6 @@ class Join(Part):
         NAME,
         "the column, in both files, by which they are joined; by default the unit",
     )
-
-    def _check(self) -> None:
-        if self.on is not None and self.households is None:
-            raise InvalidParameter(
-                f"on works only with a file of households. Leave it out, or name the file: {setting('households')}.",
-                parameter="on",
-            )
 
 
 @frozen()

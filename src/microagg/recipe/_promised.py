@@ -5,7 +5,7 @@ from typing import Any
 from microagg.algorithms.diversity.demand import Limits
 from microagg.algorithms.diversity.ways import WAYS
 from microagg.base.frozen import frozen
-from microagg.errors import InvalidParameter, setting
+from microagg.errors import setting
 from microagg.recipe._choice import NAME, NAMES, NUMBER, NUMBERS, WHOLE, WORD, Part, choose
 
 
@@ -62,19 +62,6 @@ class UnitChoices(Part):
         words=("suppress", "error"),
         keyword="small_units",
     )
-
-    def _check(self) -> None:
-        if self.release == "drop":
-            for name, keyword in (("household", "household"), ("wave", "wave"), ("order", "unit_order")):
-                if getattr(self, name):
-                    pseudonym = setting("unit_release", "pseudonym")
-                    raise InvalidParameter(
-                        f"{keyword} works only with {pseudonym}. Leave it out, or choose that.", parameter=keyword
-                    )
-        if self.wave is not None and self.order:
-            raise InvalidParameter(
-                "the rows of a unit are sorted by its wave already. Leave one of the two out.", parameter="unit_order"
-            )
 
 
 @frozen()
@@ -140,18 +127,8 @@ class DiversityChoices(Part):
         if self.recursive is not None:
             c, rank = self.recursive
             object.__setattr__(self, "recursive", (c, int(rank)))  # as a command line writes it, both are fractions
-        asked = (("l_columns", self.l_columns, self.limits.counts_values), ("t_columns", self.t_columns, self.t))
-        for keyword, said, wanted in asked:
-            if said and not wanted:
-                choice = keyword[0]
-                raise InvalidParameter(
-                    f"{setting(keyword)} names columns, but {setting(choice)} is not set. Set {choice}, or leave the "
-                    f"names out.",
-                    parameter=keyword,
-                )
-        if self.way != "auto" and not self.demanded:
-            raise InvalidParameter(
-                f"{setting('diversity', self.way)} works only with {setting('l')} or {setting('t')}. Set one of them, "
-                f"or leave it out.",
-                parameter="diversity",
-            )
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of choices that do not go together."""
+        return {"way": setting("diversity", self.way)}

@@ -7,32 +7,19 @@ from microagg.files.databases import without_credentials
 from microagg.files.joining import Joined
 from microagg.recipe._parts import Join
 from microagg.recipe._recipe import Recipe
+from microagg.recipe.combine import Combination, refuse
 
 
 def key_of(recipe: Recipe) -> Any:
     """Return the column that files are joined by, where the recipe says it; refuse one that is not the unit."""
-    on, unit = recipe.join.on, recipe.roles.unit
-    if on is not None and unit is not None and on != unit:
-        raise InvalidParameter(
-            f"files are joined by {on!r} and the unit is {unit!r}, but whole households are masked, so that both must "
-            f"be the same column. Choose one for both: {setting('unit', on)}.",
-            parameter="on",
-        )
-    return unit if on is None else on
+    refuse("key", Combination(recipe=recipe))
+    return recipe.roles.unit if recipe.join.on is None else recipe.join.on
 
 
 def check_join(recipe: Recipe) -> None:
     """Refuse, before any work, to join files in a recipe that does not release households by pseudonyms."""
-    if recipe.join.households is None:
-        return
     key_of(recipe)
-    if recipe.units.release != "pseudonym":
-        raise InvalidParameter(
-            f"{setting('households')} works only with {setting('unit_release', 'pseudonym')}: without pseudonyms "
-            f"nothing shows which rows of the two files belong together. Choose it, so that k whole households are "
-            f"identical, or join the files yourself and mask one file.",
-            parameter="households",
-        )
+    refuse("join", Combination(recipe=recipe))
 
 
 def with_join(recipe: Recipe, joined: Joined | None) -> Recipe:
