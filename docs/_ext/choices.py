@@ -1,4 +1,7 @@
-"""The directive `choices`: every choice of a recipe, and every method with its options, from their declarations."""
+"""The directives `choices` and `refusals`: every choice of a recipe and every method, and what cannot be combined.
+
+Both are made from what the program goes by: the declarations, and the table of refusals.
+"""
 
 import inspect
 from typing import Any
@@ -9,8 +12,10 @@ from docutils.statemachine import StringList
 from sphinx.util.nodes import nested_parse_with_titles
 
 from microagg.algorithms.methods import METHODS
+from microagg.errors import as_keyword, worded
 from microagg.recipe import PARTS, Choice, K, choices_of, options_of
 from microagg.recipe._choice import LISTED, WORD_OR_BY_COLUMN
+from microagg.recipe.combine import REFUSED
 
 HEADS = ("key", "keyword", "value", "by default", "meaning")
 WIDTHS = (12, 14, 26, 12, 36)
@@ -85,18 +90,39 @@ def section(title: str) -> list[str]:
     return [title, "=" * len(title), ""]
 
 
-class Choices(Directive):
-    """A section with a table for each part of a recipe."""
+def refusals() -> list[str]:
+    """List, for each choice, what it cannot be combined with, in reStructuredText."""
+    found: dict[str, list[str]] = {}
+    for row in (row for rows in REFUSED.values() for row in rows if "{" not in row.choice):
+        choice, other = (worded(said, lambda *one: literal(as_keyword(*one))) for said in row.said)
+        found.setdefault(other, [])
+        if choice not in found[other]:
+            found[other].append(choice)
+    rows = [(", ".join(choices), other) for other, choices in found.items()]
+    return table(("this", "cannot be combined with"), (50, 50), rows)
+
+
+class Described(Directive):
+    """Lines in reStructuredText, put in the place of the directive."""
+
+    lines = staticmethod(described)
 
     def run(self) -> list[Any]:
-        """Make the sections."""
+        """Make the sections or tables."""
         made = nodes.section()
         made.document = self.state.document
-        nested_parse_with_titles(self.state, StringList(described(), source="microagg.recipe"), made)
+        nested_parse_with_titles(self.state, StringList(self.lines(), source="microagg.recipe"), made)
         return made.children
+
+
+class Refusals(Described):
+    """A table of what cannot be combined."""
+
+    lines = staticmethod(refusals)
 
 
 def setup(app) -> dict[str, bool]:
     """Register with Sphinx."""
-    app.add_directive("choices", Choices)
+    app.add_directive("choices", Described)
+    app.add_directive("refusals", Refusals)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
