@@ -22,8 +22,7 @@ from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import _error, refine
 from microagg.columns.embedding import Points
-from microagg.mask.grouping import cut_into_pieces, group_pieces
-from microagg.mask.refining import Placed
+from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces
 from microagg.recipe import Blocks
 from microagg.work import ALONE
 

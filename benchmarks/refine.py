@@ -27,7 +27,7 @@ from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import check_effort
 from microagg.algorithms.scores import standard_scores
 from microagg.algorithms.tight_bound import tight_bound
-from microagg.mask.refining import Placed, refine_groups
+from microagg.mask.pieces import Placed, refine_groups
 from microagg.recipe import Refine
 from microagg.work import ALONE
 

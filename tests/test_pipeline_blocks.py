@@ -9,7 +9,7 @@ import microagg as ma
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.scores import standard_scores
 from microagg.errors import InputError, PromiseBroken
-from microagg.mask.grouping import DEFAULT_BLOCK
+from microagg.mask.pieces import DEFAULT_BLOCK
 from microagg.recipe import Blocks
 
 NAMES = ["age", "hours", "wage", "income"]
@@ -59,7 +59,7 @@ def test_auto_leaves_small_files_whole_and_says_what_it_did(monkeypatch):
     assert whole.recipe.blocks == Blocks("none")
     assert whole.n_blocks == 0
     assert ma.protect(TABLE, k=3, max_block=1000).n_blocks == 4
-    monkeypatch.setattr("microagg.mask.grouping.AUTO_BLOCKS_ABOVE", 1000)
+    monkeypatch.setattr("microagg.mask.pieces.AUTO_BLOCKS_ABOVE", 1000)
     assert ma.protect(TABLE, k=3).recipe.blocks == Blocks("median", DEFAULT_BLOCK)
     assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == Blocks("none")
     assert ma.protect(TABLE, k=3, method="ranking", per_column=True).recipe.blocks == Blocks("none")

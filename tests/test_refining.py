@@ -9,7 +9,7 @@ from microagg.algorithms.median_tree import median_blocks
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import refine, squared_error
 from microagg.algorithms.units import Units, held_by
-from microagg.mask.refining import Placed, refine_groups
+from microagg.mask.pieces import Placed, refine_groups
 from microagg.recipe import Refine
 from microagg.work import Work
 from tests.lengths import first_few

@@ -24,7 +24,8 @@ from microagg.mask.engines import disk
 from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.targets import check_scratch, check_target
 from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
-from microagg.mask.grouping import DEFAULT_BLOCK, resolve_method
+from microagg.mask.grouping import resolve_method
+from microagg.mask.pieces import DEFAULT_BLOCK
 from microagg.mask.weights import settled_weights, weighing_of
 from microagg.measures.loss import InformationLoss
 from microagg.recipe import OF_PROTECT, Blocks, Recipe

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from microagg.algorithms.diversity.demand import Confidential, Demand, Limits, check_possible
 from microagg.algorithms.diversity.ways import fitting, form_diverse
 from microagg.algorithms.equivalence import rows_of
-from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.units import Units
 from microagg.checks import nearest, shown_name
 from microagg.columns.coding import coder_for
@@ -20,11 +19,11 @@ from microagg.columns.labels import Labels as FileLabels
 from microagg.columns.numbers import MISSING
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError, setting
-from microagg.mask.refining import Placed
+from microagg.mask.pieces import Placed, groups_of_all, in_pieces, numbered
 from microagg.recipe import Recipe
 from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.wishes import asked_of
-from microagg.work import Work, in_parallel
+from microagg.work import Progress, Work
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -241,28 +240,13 @@ def keep_demand(
 
 def _formed(placed: Placed, groups: Labels, together: Sequence[Labels], k: int, way: str, work: Work) -> Labels:
     """Form the groups of all pieces in one way."""
-    n, reached = groups.size, np.zeros(len(together), dtype=np.int64)
 
-    def form(number: int, check: Callable[[], None]) -> Labels:
-        rows = together[number]
-
-        def tell(done: int, total: int) -> None:
-            check()
-            reached[number] = rows.size * done // max(total, 1)
-            work.tell(int(reached.sum()), n)
-
-        labels, own = groups[rows], placed.take(rows)
-        number_groups(labels)
+    def form(rows: Labels, told: Progress) -> Labels:
+        own = placed.take(rows)
         assert own.demand is not None
-        return form_diverse(own.records, k, labels, own.demand, way, units=own.units, progress=tell)
+        return form_diverse(own.records, k, numbered(groups[rows]), own.demand, way, units=own.units, progress=told)
 
-    found = in_parallel(form, range(len(together)), work.n_jobs)
-    labels, base = np.empty_like(groups), 0
-    for rows, part in zip(together, found, strict=True):
-        labels[rows] = part + base
-        base += int(part.max()) + 1
-    number_groups(labels)
-    return labels
+    return groups_of_all(together, in_pieces(together, form, work))
 
 
 def _together(pieces: Sequence[Labels], strata: Labels, demand: Demand) -> list[Labels]:

@@ -19,9 +19,10 @@ from microagg.columns.table import Table
 from microagg.errors import InvalidData
 from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts
-from microagg.mask.grouping import Grouping, check_strata, select_forming
-from microagg.mask.groups import Groups, groups_of_rows, numbered
+from microagg.mask.grouping import Grouping, select_forming
+from microagg.mask.groups import Groups, groups_of_rows
 from microagg.mask.opening import Opened
+from microagg.mask.pieces import check_strata, numbered
 from microagg.mask.unit_constants import (
     check_once,
     constant_columns,

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import rows_of
-from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.methods import groups_each_column
 from microagg.algorithms.selection import Selection
 from microagg.columns.embedding import Points, embed
@@ -19,8 +18,8 @@ from microagg.columns.representatives import represent
 from microagg.columns.table import Table
 from microagg.mask.demands import both_demands, joined_pieces, keep_demand, ways_of, weighing_demand
 from microagg.mask.facts import OnceFacts
-from microagg.mask.grouping import Grouping, cut_into_pieces, group_pieces, settle_blocks
-from microagg.mask.refining import Placed, refine_groups
+from microagg.mask.grouping import Grouping
+from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces, numbered, refine_groups, settle_blocks
 from microagg.measures.loss import loss_of_release
 from microagg.recipe import Blocks, Recipe
 from microagg.recipe.combine import Combination, refuse
@@ -119,12 +118,6 @@ class Groups:
         """Return which group's value a cell gets, (n, columns), where some columns are masked once a unit."""
         assert self.by_unit is not None
         return np.stack([self.by_unit if name in once else self.labels for name in table.names], axis=1)
-
-
-def numbered(labels: Labels) -> Labels:
-    """Number groups by lowest row, in place, and return them."""
-    number_groups(labels)
-    return labels
 
 
 def rule_of(recipe: Recipe, table: Table) -> Rule:

@@ -25,7 +25,8 @@ from microagg.columns.wide import differing_within, is_constant_within
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import both_demands, weighing_demand
 from microagg.mask.grouping import Grouping
-from microagg.mask.groups import Groups, groups_of_rows, loss_of, numbered
+from microagg.mask.groups import Groups, groups_of_rows, loss_of
+from microagg.mask.pieces import numbered
 from microagg.recipe import Masking, Recipe, Refine
 from microagg.recipe.combine import Combination, refuse
 from microagg.work import Work

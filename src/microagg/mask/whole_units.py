@@ -19,9 +19,9 @@ from microagg.columns.representatives import Represented, represent
 from microagg.columns.table import Table
 from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
-from microagg.mask.grouping import Grouping, cut_into_pieces, group_pieces, settle_blocks
-from microagg.mask.groups import Groups, numbered
-from microagg.mask.refining import Placed, refine_groups
+from microagg.mask.grouping import Grouping
+from microagg.mask.groups import Groups
+from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces, numbered, refine_groups, settle_blocks
 from microagg.recipe import Recipe
 from microagg.work import Work
 

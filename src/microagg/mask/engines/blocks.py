@@ -35,8 +35,7 @@ from microagg.columns.weights import Members, Weights
 from microagg.mask.engines.figures import Figures
 from microagg.mask.engines.plan import Known, Plan
 from microagg.mask.engines.units import units_of
-from microagg.mask.grouping import checked_groups
-from microagg.mask.refining import Placed
+from microagg.mask.pieces import Placed, checked_groups
 from microagg.mask.weights import (
     Calibrated,
     Margins,

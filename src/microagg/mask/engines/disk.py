@@ -72,7 +72,7 @@ from microagg.mask.engines.units import (
     units_of,
 )
 from microagg.mask.engines.written import write_counted
-from microagg.mask.grouping import check_stratum_sizes
+from microagg.mask.pieces import check_stratum_sizes
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
 from microagg.work import Progress, Told, Work, in_parallel, tell
 

@@ -31,7 +31,8 @@ from microagg.errors import InvalidData
 from microagg.files.promise import Promise
 from microagg.mask.demands import enough_weighing
 from microagg.mask.digits import matter, refuse_undoable, undoable
-from microagg.mask.grouping import Grouping, check_kinds, room_for_units
+from microagg.mask.grouping import Grouping, check_kinds
+from microagg.mask.pieces import room_for_units
 from microagg.mask.weights import check_calibrated
 from microagg.recipe import Recipe
 

@@ -58,7 +58,7 @@ from microagg.mask.engines.store import Scratch
 from microagg.mask.engines.tasks import WIDTHS
 from microagg.mask.engines.units import check_units_known, find_pieces
 from microagg.mask.engines.written import write_counted
-from microagg.mask.grouping import check_stratum_sizes
+from microagg.mask.pieces import check_stratum_sizes
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
 from microagg.work import Progress, Work
 

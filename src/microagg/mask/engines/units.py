@@ -19,7 +19,7 @@ from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.promise import bits_of
 from microagg.mask.demands import check_strata_weigh
 from microagg.mask.engines.plan import Plan
-from microagg.mask.grouping import check_stratum_units
+from microagg.mask.pieces import check_stratum_units
 from microagg.mask.unit_constants import settled_constant
 
 Keys = NDArray[np.uint64]
