@@ -30,7 +30,7 @@ from typing import Any
 PARTS = {
     "microagg.jobs.opening": {"read_file": "read", "open_source": "inspect"},
     "microagg.columns.embedding": {"embed": "embed"},
-    "microagg.mask.forming": {"groups_of_rows": "group", "groups_of_units": "group", "form_whole_groups": "group"},
+    "microagg.mask.form": {"groups_of_rows": "group", "groups_of_units": "group", "form_whole_groups": "group"},
     "microagg.pipeline": {"protect": "release"},
     "microagg.measures.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
     "microagg.measures.utility": {"measure_loss": "loss"},

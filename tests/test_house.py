@@ -44,7 +44,7 @@ REACHES = [
     ("algorithms/cbfs.py", "microagg.recipe"),
     ("recipe/_parts.py", "microagg.mask.grouping"),
     ("recipe/_parts.py", "microagg.pipeline"),
-    ("mask/forming.py", "microagg.judge"),
+    ("mask/form.py", "microagg.judge"),
     ("report/html.py", "microagg.jobs"),
     ("study/comparison.py", "microagg.jobs"),
     ("jobs/masking.py", "microagg.cli"),

@@ -18,12 +18,12 @@ from microagg.columns.tags import with_tags_again
 from microagg.files.sources import Source
 from microagg.mask.digits import matter, undoable
 from microagg.mask.facts import MissingFacts, WeightFacts
-from microagg.mask.forming import form_groups
+from microagg.mask.form import form_groups
 from microagg.mask.groups import Labels
 from microagg.mask.masked import Masked, check_promise, masked_by
 from microagg.mask.moments import MomentFacts, moment_facts
-from microagg.mask.opening import Given, Opened, forming_columns, given_by, open_given
-from microagg.mask.values import Values, values_of_groups
+from microagg.mask.open import Given, Opened, forming_columns, given_by, open_given
+from microagg.mask.represent import Values, values_of_groups
 from microagg.mask.weights import weight_facts
 from microagg.measures.diversity import DiversityFacts
 from microagg.measures.loss import loss_of_release, weighted_loss_of_release

@@ -14,8 +14,8 @@ from microagg.columns.weighing import weights_like
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import weighing_demand
 from microagg.mask.groups import Groups, Labels
-from microagg.mask.opening import Opened
-from microagg.mask.values import Values
+from microagg.mask.open import Opened
+from microagg.mask.represent import Values
 from microagg.mask.weights import settled_weights
 from microagg.measures.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.recipe import Recipe, Select

@@ -21,7 +21,7 @@ from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts
 from microagg.mask.grouping import Grouping, select_forming
 from microagg.mask.groups import Groups, groups_of_rows
-from microagg.mask.opening import Opened
+from microagg.mask.open import Opened
 from microagg.mask.pieces import check_strata, numbered
 from microagg.mask.unit_constants import (
     check_once,
