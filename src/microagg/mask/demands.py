@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -27,18 +27,6 @@ from microagg.work import Progress, Work
 
 Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
-
-
-class KeptGroups(NamedTuple):
-    """Groups that keep a demand.
-
-    `pieces` says which records may still be in one group: groups of the same piece were formed together.
-    """
-
-    groups: Labels
-    way: str
-    loss: float
-    pieces: Labels
 
 
 class _Weighing(Confidential):
@@ -204,8 +192,11 @@ def keep_demand(
     ways: Sequence[str],
     lost: Callable[[Labels], float],
     work: Work,
-) -> KeptGroups:
+) -> tuple[Labels, Labels, str, float]:
     """Form groups that keep a demand; of several ways, take the one that loses least.
+
+    Returns the groups, the pieces whose records may still be in one group (they were grouped together), the way, and
+    the loss.
 
     Parameters
     ----------
@@ -232,10 +223,10 @@ def keep_demand(
     if not kept:
         raise PromiseBroken("groups were formed that do not keep the l or t that was demanded of confidential columns.")
     loss, best, taken = min(kept, key=itemgetter(0))
-    number = np.empty_like(groups)
+    joined = np.empty_like(groups)
     for piece, rows in enumerate(together):
-        number[rows] = piece
-    return KeptGroups(best, taken, loss, number)
+        joined[rows] = piece
+    return best, joined, taken, loss
 
 
 def _formed(placed: Placed, groups: Labels, together: Sequence[Labels], k: int, way: str, work: Work) -> Labels:

@@ -159,10 +159,10 @@ def groups_of_rows(
     searched = apart
     if needed is not None:
         lost = partial(loss_of, table, recipe=recipe, work=stages[1].last)
-        kept = keep_demand(placed, labels, pieces, strata, k, ways, lost, stages[1])
-        diverse = None if demand is None else Diverse(kept.way, labels, lost(labels), kept.loss)
-        found = replace(found, labels=kept.groups, diverse=diverse)
-        pieces, searched = rows_of(kept.pieces), joined_pieces(apart, kept.pieces)
+        kept, joined, way, loss = keep_demand(placed, labels, pieces, strata, k, ways, lost, stages[1])
+        diverse = None if demand is None else Diverse(way, labels, lost(labels), loss)
+        found = replace(found, labels=kept, diverse=diverse)
+        pieces, searched = rows_of(joined), joined_pieces(apart, joined)
     if refined:
         labels, moves = refine_groups(placed, pieces, searched, found.labels, k, recipe.refine, stages[-1])
         found = replace(found, labels=labels, moves=moves)

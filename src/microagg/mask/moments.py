@@ -20,7 +20,7 @@ from microagg.base.readonly import ReadOnly
 from microagg.columns.kinds import Cells, Number, Rule
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, setting
-from microagg.recipe import Recipe
+from microagg.recipe import Masking, Recipe
 from microagg.recipe.combine import Combination, refuse
 
 Labels = NDArray[np.int64]
@@ -126,39 +126,28 @@ class _Scored(NamedTuple):
             return np.asarray(np.ldexp(scores * deviation + mean, power))
 
 
-def match_moments(
-    original: Table,
-    of_groups: Table,
-    labels: Labels,
-    strata: Labels,
-    weights: Values | None,
-    which: str,
-    clip: bool,
-    rule: Rule,
-) -> Matched:
+def match_moments(original: Table, of_groups: Table, labels: Labels, rule: Rule, masking: Masking) -> Matched:
     """Return what groups release such that the numbers of each stratum vary as those of its records.
 
     Parameters
     ----------
     original : Table
+        Means, variances and covariances are taken by its weights.
     of_groups : Table
         What each group releases, a record a group.
     labels : array of shape (n,), or (n, d) where columns have groups of their own
-    strata : array of shape (n,)
-    weights : array of shape (n,), optional
-        By which means, variances and covariances are taken.
-    which : {"variance", "covariance"}
-    clip : bool
-        Whether cells are cut back to the range of the original column, or rather to the means of its lowest and highest
-        values: the lowest and the highest alone may be one person's.
     rule : Rule
         Its `fewest` is the number of values.
+    masking : Masking
+        Which moments are kept, and whether cells are cut back to the range of the original column, or rather to the
+        means of its lowest and highest values: the lowest and the highest alone may be one person's.
     """
+    strata, which, weighed = original.strata, masking.moments, original.weighed.representing
     scored = [
         _scored(j, column, of_groups.columns[j], labels if labels.ndim == 1 else np.ascontiguousarray(labels[:, j]))
         for j, column in _varying(original)
     ]
-    weights = np.ones(strata.size) if weights is None else weights
+    weights = np.ones(strata.size) if weighed is None else weighed.values
     fresh = [one.groups.copy() for one in scored]
     changed = [np.zeros(one.groups.size, dtype=bool) for one in scored]
     done = np.zeros(int(strata.max()) + 1, dtype=bool)
@@ -181,7 +170,7 @@ def match_moments(
                 changed[own[i]][of_piece] = True
     if which == "variance" or not scored:
         left = int(np.count_nonzero(~done[np.unique(strata)]))
-    return _written_back(of_groups, scored, fresh, changed, left, clip, rule)
+    return _written_back(of_groups, scored, fresh, changed, left, masking.moments_clip, rule)
 
 
 def _scored(place: int, column: Coded, of_groups: Coded, labels: Labels) -> _Scored:

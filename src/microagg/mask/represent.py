@@ -57,8 +57,7 @@ def values_of_groups(table: Table, groups: Groups, recipe: Recipe, forming: Work
     known = None if weights is None else weights.values
     matched, masking, labels = None, recipe.masking, groups.of_cells
     if masking.moments != "none":
-        how = (masking.moments, masking.moments_clip, rule)
-        matched = match_moments(table, found.groups, labels, table.strata, known, *how)
+        matched = match_moments(table, found.groups, labels, rule, masking)
     of_groups = found.groups if matched is None else matched.groups
     released, rounded = round_means(table, of_groups, labels, masking.rounding, known, rounding.progress)
     released, rounded, chosen = keep_relations(recipe.relations.relations, table, released, labels, rounded, known)
