@@ -176,6 +176,46 @@ def push(base, top, bound, slot, lowest, stack_bounds, stack):  # OUT: stack_*
     stack[at] = slot
 
 
+@inlined
+def spread_about(members, size, heights, centroid):  # OUT: centroid
+    """Return the squared distances of members from their centroid, added up, and the largest number among them.
+
+    Of codes the spread has what the commonest would leave over: no record adds less.
+    """
+    numbers = centroid.shape[0]
+    magnitude = 0.0
+    for j in range(numbers):
+        for member in range(size):
+            centroid[j] += members[member, j] / size
+            magnitude = max(magnitude, abs(members[member, j]))
+    spread = 0.0
+    for member in range(size):
+        distance = 0.0
+        for j in range(numbers):
+            distance += (members[member, j] - centroid[j]) ** 2
+        spread += distance
+    for j in range(heights.shape[0]):
+        spread += 2.0 * heights[j] * heights[j] * (size - commonest(members[:size, numbers + j]))
+    return spread, magnitude
+
+
+@inlined
+def sum_to_all(points, leaf, place, members, size, heights):
+    """Return the squared distances from a record of a leaf to the members, added in the order in which they joined."""
+    numbers = members.shape[1] - heights.shape[0]
+    total = 0.0
+    for member in range(size):
+        distance = 0.0
+        for j in range(numbers):
+            u = points[leaf, j, place] - members[member, j]
+            distance += u * u
+        for j in range(heights.shape[0]):
+            if points[leaf, numbers + j, place] != members[member, numbers + j]:
+                distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
+        total += distance
+    return total
+
+
 @inner
 def nearest_to_all(pool, members, size, group):
     """Return the live record with the least sum of squared distances to the first `size` members, or -1.
@@ -192,19 +232,7 @@ def nearest_to_all(pool, members, size, group):
     stack_bounds, stack = np.empty(STACK), np.empty(STACK, dtype=np.int64)
     bounds, buffer = np.empty(FAN), np.empty(LEAF)
     centroid = np.zeros(numbers)
-    magnitude = 0.0
-    for j in range(numbers):
-        for member in range(size):
-            centroid[j] += members[member, j] / size
-            magnitude = max(magnitude, abs(members[member, j]))
-    spread = 0.0
-    for member in range(size):
-        distance = 0.0
-        for j in range(numbers):
-            distance += (members[member, j] - centroid[j]) ** 2
-        spread += distance
-    for j in range(heights.shape[0]):
-        spread += 2.0 * heights[j] * heights[j] * (size - commonest(members[:size, numbers + j]))
+    spread, magnitude = spread_about(members, size, heights, centroid)
     blur = _EPSILON * 4.0 * (size + 1) * np.sqrt(d) * magnitude  # of the centroid itself
     slack = 1.0 + _EPSILON * 16.0 * (d + size)
     best, best_row, limit = np.inf, EMPTY - 1, np.inf
@@ -221,16 +249,7 @@ def nearest_to_all(pool, members, size, group):
             while bits:
                 i = lanes.lowest_bit(bits)
                 bits &= bits - 1
-                total = 0.0
-                for member in range(size):
-                    distance = 0.0
-                    for j in range(numbers):
-                        u = points[leaf, j, i] - members[member, j]
-                        distance += u * u
-                    for j in range(heights.shape[0]):
-                        if points[leaf, numbers + j, i] != members[member, numbers + j]:
-                            distance = (distance + heights[j] * heights[j]) + heights[j] * heights[j]
-                    total += distance
+                total = sum_to_all(points, leaf, i, members, size, heights)
                 work += size
                 row = rows[leaf * LEAF + i]
                 if (total < best or (total == best and row < best_row)) and not is_held(marks, tally, row, group):
