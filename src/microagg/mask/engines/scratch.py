@@ -1,17 +1,24 @@
-"""Scratch of one machine: arrays in files without names, which vanish with the process."""
+"""Scratch of one machine: arrays in files without names, which vanish with the process, where records are laid out."""
 
 import mmap
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.algorithms.kernels.nodes import places_of
+from microagg.algorithms.units import Labels
+from microagg.base.frozen import frozen
 from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.mask.engines.blocks import Node, Region
+from microagg.mask.engines.census import Keys
+from microagg.mask.engines.tree import CutTree
 
 _CHUNK = 1 << 18  # records looked at in one go
 
@@ -96,3 +103,87 @@ class Store:
         for start in range(0, self.n_records, _CHUNK):
             yield slice(start, min(start + _CHUNK, self.n_records))
             self.let_go()
+
+
+class Layout:
+    """Where records lie when the nodes of a file follow each other, each in the order of its rows."""
+
+    def __init__(self, tree: CutTree, nodes: NDArray[np.int32]) -> None:
+        self._nodes = nodes
+        self.starts = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int64)
+
+    def places(self) -> Callable[[slice], Labels | slice]:
+        """Return a function that says where the next rows lie; it must be asked for all of them, in their order."""
+        if self.starts.size == 2:
+            return lambda rows: rows
+        following = self.starts[:-1].copy()
+
+        def find(rows: slice) -> Labels:
+            places = np.empty(rows.stop - rows.start, dtype=np.int64)
+            places_of(self._nodes[rows], following, places)
+            return places
+
+        return find
+
+
+@frozen()
+class Laid:
+    """The records of a file in scratch, node by node.
+
+    Attributes
+    ----------
+    store : Store
+        The cells.
+    layout : Layout
+    tree : Tree
+    bounds : list of int
+        The first node of each region, which one thread masks, and the end.
+    keys : array or None
+        Which columns name units.
+    rows_in_file, leads : array
+        The row of each record, and the lowest row of its group, or room for it.
+    labels : array or None
+        Room for the record's group within the region, where groups choose in turn or are laid out again.
+    again : bool
+        Whether this is a second layout, of records that are in groups.
+    """
+
+    store: Store
+    layout: Layout
+    tree: CutTree
+    bounds: list[int]
+    keys: Keys | None
+    rows_in_file: Labels
+    leads: Labels
+    labels: NDArray[np.int32] | None
+    again: bool
+
+    def let_go(self) -> None:
+        """Keep no pages in this process's memory."""
+        self.store.let_go()
+        let_go(self.rows_in_file)
+        let_go(self.leads)
+
+    @property
+    def n_regions(self) -> int:
+        """How many regions there are."""
+        return len(self.bounds) - 1
+
+    def rows(self, region: int) -> slice:
+        """Return where the records of a region lie."""
+        first, last = self.bounds[region], self.bounds[region + 1]
+        return slice(int(self.layout.starts[first]), int(self.layout.starts[last]))
+
+    def region(self, number: int) -> Region:
+        """Return the records of a region; a copy of their cells."""
+        own = self.rows(number)
+        leads = np.array(self.leads[own]) if self.again else None
+        keys = None if self.keys is None else self.keys[own]
+        return Region(self.store.all_cells(own), self.rows_in_file[own], keys, self._nodes(number), leads)
+
+    def _nodes(self, region: int) -> Iterator[Node]:
+        first, last = self.bounds[region], self.bounds[region + 1]
+        starts = self.layout.starts[first : last + 1] - self.layout.starts[first]
+        told = zip(pairwise(starts), self.tree.blocks[first:last], self.tree.pieces[first:last], strict=True)
+        for (begin, end), blocks, piece in told:
+            yield Node(np.arange(begin, end), blocks, piece)
