@@ -338,11 +338,8 @@ def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margin
     ]
 
 
-class Finished(NamedTuple):
-    """What was done last to the weights of groups in a part: by calibration, for each of them, and by rounding."""
-
-    calibrated: list[Calibrated]
-    rounded: RoundedWeights
+Finished = tuple[list[Calibrated], RoundedWeights]
+"""What was done last to the weights of groups in a part: by calibration, for each of them, and by rounding."""
 
 
 def finish_weights(
@@ -356,17 +353,14 @@ def finish_weights(
         done.append(Calibrated.of(factors, own.missed))
         values[number] = values[number] * factors
     found, rounded = round_weights(values, known.scales, plan.table(cells), after, sizes)
-    return found, Finished(done, rounded)
+    return found, (done, rounded)
 
 
 def finished_by(plan: Plan, known: Known, parts: Sequence[Finished]) -> tuple[Calibrated | None, RoundedFacts]:
     """Return what was done last to all weights, or refuse it."""
-    rounded = reduce(RoundedWeights.join, (own.rounded for own in parts)).facts(
-        plan.weighing, known.scales, plan.columns
-    )
-    if not plan.weighing.calibrate:
-        return None, rounded
-    return calibration_of(plan.weighing, [own.calibrated for own in parts]), rounded
+    calibrated, rounded = zip(*parts, strict=True)
+    facts = reduce(RoundedWeights.join, rounded).facts(plan.weighing, known.scales, plan.columns)
+    return calibration_of(plan.weighing, calibrated) if plan.weighing.calibrate else None, facts
 
 
 def _calibrated_numbers(plan: Plan, known: Known, cells: Sequence[Cells]) -> tuple[list[Labels], list[int]]:

@@ -45,7 +45,7 @@ from microagg.mask.engines.census import (
 from microagg.mask.engines.figures import Compared, Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema, weighed_by
 from microagg.mask.engines.run import count_records, mask_file
-from microagg.mask.engines.scratch import Laid, Layout, Rows, Scratch, Store, let_go
+from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, let_go
 from microagg.mask.engines.targets import write_counted
 from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
@@ -220,12 +220,12 @@ class Disk:
 
     def mask(self, plan: Plan, known: Known, tree: CutTree) -> Figures:
         """Lay records node by node, and mask them; where groups are refined across borders, lay them a second time."""
-        n, tried = self.n, 0
-        laid = self.laid = self._lay(plan, tree)
+        n, most, tried = self.n, self._most(plan), 0
+        laid = self.laid = Laid(plan, self.store, self.keys, self.nodes, tree, most)
         if plan.refined and tree.bordered.any():
             second, led, tried = self._across(plan, known)
             del self.laid, laid  # which takes as much room as what follows it
-            laid = self.laid = self._lay(plan, second, led)
+            laid = self.laid = Laid(plan, self.store, self.keys, self.nodes, second, most, led)
             del led
         del self.store
         told = Told(self.work.part(n + n // 2 if laid.again else n, 2 * n, 3 * n).progress, n)
@@ -244,35 +244,6 @@ class Disk:
 
         figures = reduce(Figures.join, in_parallel(mask, range(laid.n_regions), self.work.n_jobs))
         return figures._replace(moves=figures.moves + tried)
-
-    def _lay(self, plan: Plan, tree: CutTree, led: Labels | None = None) -> Laid:
-        """Lay the records of the file node by node; where there is one node, they stay in their order.
-
-        In a second layout, `led` has the lowest row of the group of each row in the file.
-        """
-        n, room, store, keys = self.n, self._room, self.store, self.keys
-        layout, bounds = Layout(tree, self.nodes), tree.regions(self._most(plan))
-        in_file, leads = room.array((n,), np.int64), room.array((n,), np.int64)
-        labels = room.array((n,), np.int32) if plan.by_turns or plan.refined else None
-        moved, units = store, keys
-        if len(tree.sizes) > 1:
-            moved = Store(room, store.n_columns, n)
-            units = None if keys is None else room.array((n,), np.uint64)
-        places = layout.places()
-        for rows in store.chunks():
-            own = places(rows)
-            in_file[own] = np.arange(rows.start, rows.stop)
-            if led is not None:
-                leads[own] = led[rows]
-                let_go(leads)
-                let_go(led)
-            if units is not None and keys is not None and units is not keys:
-                units[own] = keys[rows]
-            for j in range(store.n_columns) if moved is not store else ():
-                moved.put(j, own, store.cells(j, rows))
-            moved.let_go()
-            let_go(in_file)
-        return Laid(moved, layout, tree, bounds, units, in_file, leads, labels, again=led is not None)
 
     def _across(self, plan: Plan, known: Known) -> tuple[CutTree, Labels, int]:
         """Group the records of each region, to refine the groups across the borders of blocks.
@@ -382,7 +353,7 @@ class Disk:
         compared = Compared(plan, known, file, share)
 
         def tables() -> Iterator[pa.Table]:
-            start, places = 0, laid.layout.places()
+            start, places = 0, laid.places()
             for stored in file.stored():
                 stop = start + stored.num_rows
                 if stop > n:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.nodes import places_of
 from microagg.algorithms.units import Labels
-from microagg.base.frozen import frozen
 from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.mask.engines.blocks import Node, Region
 from microagg.mask.engines.census import Keys
+from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.tree import CutTree
 
 _CHUNK = 1 << 18  # records looked at in one go
@@ -68,7 +68,7 @@ class Store:
     """The columns to mask, in scratch: numbers or codes, and where something is missing how."""
 
     def __init__(self, scratch: Scratch, n_columns: int, n_records: int) -> None:
-        self._scratch, self.n_columns, self.n_records = scratch, n_columns, n_records
+        self.scratch, self.n_columns, self.n_records = scratch, n_columns, n_records
         self._values = scratch.array((n_columns, n_records), np.float64)
         self._states: dict[int, NDArray[np.uint8]] = {}
         self._making = threading.Lock()
@@ -89,7 +89,7 @@ class Store:
         if cells.states is not None and j not in self._states:
             with self._making:
                 if j not in self._states:
-                    self._states[j] = self._scratch.array((self.n_records,), np.uint8)
+                    self._states[j] = self.scratch.array((self.n_records,), np.uint8)
         if j in self._states:
             self._states[j][rows] = cells.all_states
 
@@ -105,58 +105,70 @@ class Store:
             self.let_go()
 
 
-class Layout:
-    """Where records lie when the nodes of a file follow each other, each in the order of its rows."""
-
-    def __init__(self, tree: CutTree, nodes: NDArray[np.int32]) -> None:
-        self._nodes = nodes
-        self.starts = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int64)
-
-    def places(self) -> Callable[[slice], Labels | slice]:
-        """Return a function that says where the next rows lie; it must be asked for all of them, in their order."""
-        if self.starts.size == 2:
-            return lambda rows: rows
-        following = self.starts[:-1].copy()
-
-        def find(rows: slice) -> Labels:
-            places = np.empty(rows.stop - rows.start, dtype=np.int64)
-            places_of(self._nodes[rows], following, places)
-            return places
-
-        return find
-
-
-@frozen()
 class Laid:
-    """The records of a file in scratch, node by node.
+    """The records of a file in scratch, node by node, each in the order of its rows; of one node they stay in place.
 
     Attributes
     ----------
     store : Store
         The cells.
-    layout : Layout
-    tree : Tree
-    bounds : list of int
-        The first node of each region, which one thread masks, and the end.
     keys : array or None
         Which columns name units.
+    bounds : list of int
+        The first node of each region, which one thread masks, and the end.
     rows_in_file, leads : array
         The row of each record, and the lowest row of its group, or room for it.
     labels : array or None
         Room for the record's group within the region, where groups choose in turn or are laid out again.
     again : bool
-        Whether this is a second layout, of records that are in groups.
+        Whether this is a second layout, of records that are in groups: `led` has the lowest row of the group of each
+        row in the file.
     """
 
-    store: Store
-    layout: Layout
-    tree: CutTree
-    bounds: list[int]
-    keys: Keys | None
-    rows_in_file: Labels
-    leads: Labels
-    labels: NDArray[np.int32] | None
-    again: bool
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        keys: Keys | None,
+        nodes: NDArray[np.int32],
+        tree: CutTree,
+        most: int,
+        led: Labels | None = None,
+    ) -> None:
+        n, room = store.n_records, store.scratch
+        self.tree, self.bounds, self.again = tree, tree.regions(most), led is not None
+        self._node_of, self._starts = nodes, np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int64)
+        self.rows_in_file, self.leads = room.array((n,), np.int64), room.array((n,), np.int64)
+        self.labels = room.array((n,), np.int32) if plan.by_turns or plan.refined else None
+        self.store, self.keys = store, keys
+        if len(tree.sizes) > 1:
+            self.store = Store(room, store.n_columns, n)
+            self.keys = None if keys is None else room.array((n,), np.uint64)
+        places = self.places()
+        for rows in store.chunks():
+            own = places(rows)
+            self.rows_in_file[own] = np.arange(rows.start, rows.stop)
+            if led is not None:
+                self.leads[own] = led[rows]
+                let_go(led)
+            if self.keys is not None and keys is not None and self.keys is not keys:
+                self.keys[own] = keys[rows]
+            for j in range(store.n_columns) if self.store is not store else ():
+                self.store.put(j, own, store.cells(j, rows))
+            self.let_go()
+
+    def places(self) -> Callable[[slice], Labels | slice]:
+        """Return a function that says where the next rows lie; it must be asked for all of them, in their order."""
+        if self._starts.size == 2:
+            return lambda rows: rows
+        following = self._starts[:-1].copy()
+
+        def find(rows: slice) -> Labels:
+            places = np.empty(rows.stop - rows.start, dtype=np.int64)
+            places_of(self._node_of[rows], following, places)
+            return places
+
+        return find
 
     def let_go(self) -> None:
         """Keep no pages in this process's memory."""
@@ -172,7 +184,7 @@ class Laid:
     def rows(self, region: int) -> slice:
         """Return where the records of a region lie."""
         first, last = self.bounds[region], self.bounds[region + 1]
-        return slice(int(self.layout.starts[first]), int(self.layout.starts[last]))
+        return slice(int(self._starts[first]), int(self._starts[last]))
 
     def region(self, number: int) -> Region:
         """Return the records of a region; a copy of their cells."""
@@ -183,7 +195,7 @@ class Laid:
 
     def _nodes(self, region: int) -> Iterator[Node]:
         first, last = self.bounds[region], self.bounds[region + 1]
-        starts = self.layout.starts[first : last + 1] - self.layout.starts[first]
+        starts = self._starts[first : last + 1] - self._starts[first]
         told = zip(pairwise(starts), self.tree.blocks[first:last], self.tree.pieces[first:last], strict=True)
         for (begin, end), blocks, piece in told:
             yield Node(np.arange(begin, end), blocks, piece)

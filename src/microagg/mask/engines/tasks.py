@@ -8,7 +8,7 @@ A part is a run of row groups. A region is a set of whole nodes of the tree of c
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -252,15 +252,13 @@ def scatter_again(folder: Folder, part: int) -> None:
     """Lay this part's records by districts, and return the lowest row of each one's group."""
     n = object_of(folder, "work").sizes[part]
     nodes, leads = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    places = _places_of(folder, part, FIRST)
 
-    def fill(number: int) -> None:
-        region, own, rows = places[number]
+    def fill(region: int, own: slice, rows: Labels) -> None:
         groups = folder.part(f"grouped-{region}", own)
         nodes[rows] = folder.matrix(f"district-{region}")[groups]
         leads[rows] = folder.matrix(f"led-{region}")[groups]
 
-    folder.several(fill, range(len(places)))
+    _from_regions(folder, FIRST, part, fill)
     order = _scatter(folder, SECOND, part, nodes)
     folder.keep_matrix(f"leads-{part}", leads[order])
 
@@ -374,7 +372,7 @@ def write_part(folder: Folder, part: int) -> None:
     """Write the released columns of a part, row group by row group; leave the digests of what was written."""
     work, settled = object_of(folder, "work"), object_of(folder, "settled")
     plan, known = settled.plan, object_of(folder, "released")
-    masked = _masked_cells(folder, part, work.sizes[part], settled)
+    masked, leads = _masked(folder, part, work.sizes[part], settled)
 
     def count(fresh: Where) -> None:
         promise = plan.promise
@@ -388,7 +386,7 @@ def write_part(folder: Folder, part: int) -> None:
 
     target, schema = work.target / work.names[part], released_schema(plan, known, work.file.schema)
     compared = Compared(plan, known, work.file, object_of(folder, "share"))
-    leads, first = _leads(folder, part, work.sizes[part]), sum(work.sizes[:part])
+    first = sum(work.sizes[:part])
     check = None if work.key is None else count
     with parquet_writer(target, schema, work.target.parent, check) as writer:
         start = 0
@@ -401,46 +399,38 @@ def write_part(folder: Folder, part: int) -> None:
     folder.keep_object(f"compared-{part}", compared.found)
 
 
-def _masked_cells(folder: Folder, part: int, n: int, settled: Settled) -> list[Cells]:
-    """Bring the masked cells of a part together from all regions, in the order of its rows."""
-    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
-    places = _places_of(folder, part, settled.layout)
+def _masked(folder: Folder, part: int, n: int, settled: Settled) -> tuple[list[Cells], Labels]:
+    """Bring the masked cells of a part together from all regions, and the lowest row in the file of each one's group.
 
-    def fill(number: int) -> None:
-        region, own, rows = places[number]
+    Both are in the order of the part's rows.
+    """
+    cells = [Cells(np.empty(n), np.zeros(n, dtype=np.uint8)) for _ in range(settled.plan.n_stored)]
+    leads = np.empty(n, dtype=np.int64)
+
+    def fill(region: int, own: slice, rows: Labels) -> None:
         for place, fresh in zip(cells, folder.cells(settled.masked, region, own), strict=True):
             put(place, rows, fresh)
+        leads[rows] = folder.matrix(f"lowest-{region}")[folder.part(f"labels-{region}", own)]
 
-    folder.several(fill, range(len(places)))
-    return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells]
-
-
-def _leads(folder: Folder, part: int, n: int) -> Labels:
-    """Return the lowest row in the file of each record's group, in the order of a part's rows."""
-    leads = np.empty(n, dtype=np.int64)
-    places = _places_of(folder, part, object_of(folder, "settled").layout)
-
-    def fill(number: int) -> None:
-        region, own, rows = places[number]
-        lowest = folder.matrix(f"lowest-{region}")
-        leads[rows] = lowest[folder.part(f"labels-{region}", own)]
-
-    folder.several(fill, range(len(places)))
-    return leads
+    _from_regions(folder, settled.layout, part, fill)
+    return [own if own.states is not None and own.states.any() else Cells(own.values) for own in cells], leads
 
 
-def _places_of(folder: Folder, part: int, layout: str) -> list[tuple[int, slice, Labels]]:
-    """Return the regions of a layout that hold records of a part: where those lie in it, and their rows in the part."""
+def _from_regions(folder: Folder, layout: str, part: int, fill: Callable[[int, slice, Labels], None]) -> None:
+    """Call fill(region, where, rows) for the regions of a layout that hold records of a part.
+
+    These lie `where` in the region, and `rows` are theirs in the part.
+    """
     bounds = folder.kept(f"{layout}-regions")["bounds"]
     ends = folder.matrix(f"{layout}-ends-{part}")[bounds]
     before = folder.kept(f"{layout}-before")["records"][part]  # of earlier parts, in each region
     order = np.array(folder.matrix(f"{layout}-order-{part}"))
-    found = []
-    for region in range(bounds.size - 1):
-        begin, end = ends[region], ends[region + 1]
-        if begin < end:
-            found.append((region, slice(int(before[region]), int(before[region] + end - begin)), order[begin:end]))
-    return found
+
+    def fill_from(region: int) -> None:
+        begin, end, first = int(ends[region]), int(ends[region + 1]), int(before[region])
+        fill(region, slice(first, first + end - begin), order[begin:end])
+
+    folder.several(fill_from, np.flatnonzero(np.diff(ends)).tolist())
 
 
 def leave_interrupts() -> None:
