@@ -28,7 +28,7 @@ ROOMS = {
     "moment_matching": "mask", "relation_keeping": "mask", "digits": "mask", "pipeline": "mask", "beyond": "mask",
     "guessing": "guess", "desk": "jobs", "parallel": "work", "progress": "work", "ownership": "work",
     "readonly": "work", "frozen": "work", "checks": "work", "errors": "work", "_pandas": "work", "plots": "pictures",
-    "base": "work", "file_release": "mask", "file_sample": "mask", "mask.facts": "judge",
+    "base": "work", "file_release": "mask", "mask.facts": "judge",
 }  # fmt: skip
 """Modules, and the rooms that they are to be in."""
 

@@ -212,7 +212,7 @@ def test_beyond_memory_it_is_found_where_all_records_are_drawn(monkeypatch, surv
     whole = ma.protect_file(tmp_path / "survey.parquet", tmp_path / "masked.parquet", 4).sample
     assert whole.whole is None
     assert whole.loss.bound.percent == ma.protect(table, 4).loss.bound.percent
-    monkeypatch.setattr("microagg.mask.engines.sample.GROUPS", 10)
+    monkeypatch.setattr("microagg.mask.engines.figures.GROUPS", 10)
     some = ma.protect_file(tmp_path / "survey.parquet", tmp_path / "again.parquet", 4).sample
     assert some.whole is not None
     said = "It is not known how little any grouping at k=4 could lose: only some of the records are in memory."

@@ -114,7 +114,7 @@ def test_beyond_memory_it_is_counted_where_all_groups_are_judged_and_else_said_w
     asked = {**CHOICES, "keep": ["income"], "rest": "drop"}
     release = ma.protect_file(tmp_path / "in.parquet", tmp_path / "out.parquet", **asked)
     assert release.sample.rebuilt.units == 200
-    monkeypatch.setattr("microagg.mask.engines.sample.GROUPS", 20)
+    monkeypatch.setattr("microagg.mask.engines.figures.GROUPS", 20)
     drawn = ma.protect_file(tmp_path / "in.parquet", tmp_path / "more.parquet", **asked)
     assert drawn.sample.rebuilt is None
     found = findings(drawn.sample)["units rebuilt"]

@@ -10,24 +10,34 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
 from microagg import __version__
 from microagg.base.frozen import frozen
 from microagg.checks import check_jobs, check_option, check_whole
+from microagg.columns import frames
+from microagg.columns.kinds import Nominal
 from microagg.columns.roles import Role, Schema
 from microagg.columns.rounding import Rounded
+from microagg.columns.weighing import Weighed, weights_in
 from microagg.errors import InvalidData, InvalidParameter, a_type
-from microagg.file_sample import release_of
 from microagg.files.batches import Batches
-from microagg.files.stores import Where
+from microagg.files.sources import Source
+from microagg.files.stores import Where, kept_address
 from microagg.mask.digits import refuse_integers
 from microagg.mask.engines import disk
+from microagg.mask.engines.figures import Outcome
 from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.targets import check_scratch, check_target
-from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
+from microagg.mask.facts import MissingFacts, WeightFacts, WholeFile, beside_loss
 from microagg.mask.grouping import resolve_method
+from microagg.mask.groups import Groups
+from microagg.mask.masked import Masked
 from microagg.mask.pieces import DEFAULT_BLOCK
-from microagg.mask.weights import settled_weights, weighing_of
-from microagg.measures.loss import InformationLoss
+from microagg.mask.weights import revealing_weights, settled_weights, weighing_of, weight_facts
+from microagg.measures.loss import InformationLoss, weighted_loss_of_release
 from microagg.recipe import OF_PROTECT, Blocks, Recipe
 from microagg.recipe._signature import recipe_of, takes
 from microagg.recipe.combine import Combination, refuse
@@ -220,18 +230,18 @@ def protect_file(
         asked, found = compared(asked, file)
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
-            outcome, drawn = disk.run(file, path, plan, place, work)
+            outcome = disk.run(file, path, plan, place, work)
         else:
             from microagg.mask.engines import cluster
 
-            outcome, drawn = cluster.run(file, path, plan, place, scheduler, partitions, overwrite, work)
+            outcome = cluster.run(file, path, plan, place, scheduler, partitions, overwrite, work)
         plan = outcome.plan
         coders = {coder.name: coder for coder in plan.coders}
         reading = {} if file.dialect is None else file.dialect.options()
         settled = plan.recipe.replace(
             kinds=settled_kinds(plan.recipe, coders), method=plan.grouping.settled, same_order=True, **reading
         )
-        sample = replace(release_of(drawn, file, outcome, settled, index), differences=found)
+        sample = replace(_release_of(file, outcome, settled, index), differences=found)
     return FileRelease(
         path=path,
         n_records=outcome.n_records,
@@ -283,3 +293,75 @@ def _check_engine(engine: str, scheduler: str | None, partitions: int | None) ->
     if scheduler is not None and not isinstance(scheduler, str):
         raise InvalidParameter(f"the scheduler is {a_type(scheduler)}. Pass its address, a string.")
     return None if partitions is None else check_whole("partitions", partitions, 1, None, "One or more.")
+
+
+def _release_of(file: Batches, outcome: Outcome, recipe: Recipe, index_dropped: bool) -> Release[Any]:
+    """Return the release of the records that were drawn, with what is known of the whole file."""
+    plan, drawn = outcome.plan, outcome.drawn
+    typed = file.typed(drawn.before)
+    frame = nw.from_native(typed, eager_only=True)
+    units = None
+    if plan.unit is not None:
+        units = frames.units_of(frame, plan.unit, plan.in_part)._replace(joined=plan.joined_spellings)
+    original = replace(
+        plan.coded(typed),
+        schema=plan.schema,
+        units=units,
+        weighed=_weighed(file, plan, typed),
+        rows=drawn.rows,
+        dropped=frames.shared_codes(frame, plan.schema.names(Role.IDENTIFIER, Role.DROP)),
+    )
+    written, whole = plan.coded(drawn.after), None if drawn.rows.size == outcome.n_records else _whole(plan, outcome)
+    weighed, by_weight = original.weighed, outcome.weights
+    weights = weighed.first
+    if (
+        weights is not None and by_weight is None and whole is None
+    ):  # it is not used, and the loss is reported by it all the same
+        by_weight = weight_facts(weighted_loss_of_release(original, written, weights), 0, {}, None)
+    groups = np.unique(drawn.leads, return_inverse=True)[1].astype(np.int64).ravel()
+    if by_weight is not None and plan.weighing.by_group:
+        after = {name: weights_in(drawn.after[name], name) for name in weighed.values}
+        dropped = frames.shared_codes(frame, plan.schema.names(Role.DROP))
+        found = revealing_weights(weighed.values, after, original, groups, groups, plan.k, units, dropped)
+        by_weight = replace(by_weight, revealing=found)
+    return Release(
+        data=drawn.after,
+        groups=groups,
+        information=outcome.information,
+        k_achieved=outcome.k_achieved,
+        recipe=recipe,
+        n_blocks=outcome.n_blocks,
+        moves=outcome.figures.moves,
+        version=__version__,
+        index_dropped=index_dropped,
+        missing=outcome.missing,
+        rounded=outcome.rounded,
+        weights=by_weight,
+        source=Source(
+            drawn.before, file.path.name, file.kind, file.details, dialect=file.dialect, address=kept_address(file.path)
+        ),
+        whole=whole,
+        _masked=Masked(original, Groups(groups, plan.grouping, recipe.blocks), written, recipe),
+    )
+
+
+def _weighed(file: Batches, plan: Plan, table: pa.Table) -> Weighed:
+    """Return the weights of some records; none if there are none, or they are only released."""
+    names = dict.fromkeys([*plan.weighing.used, *plan.weighing.names[:1]])
+    try:
+        numbers = pa.table({name: file.as_numbers(table[name], name) for name in names})
+    except InvalidData:
+        return Weighed(plan.weighing, {})
+    return Weighed.of(nw.from_native(numbers, eager_only=True), plan.weighing)
+
+
+def _whole(plan: Plan, outcome: Outcome) -> WholeFile:
+    known = list(zip(plan.columns, outcome.known.facts, strict=True))
+    return WholeFile(
+        records=outcome.n_records,
+        group_sizes=dict(sorted(outcome.figures.sizes.items())),
+        strata=tuple(outcome.patterns.strata_sizes.tolist()),
+        missing_cells=int(outcome.lost.missing.sum()),
+        counts={column.name: facts.counts for column, facts in known if isinstance(column.kind, Nominal)},
+        states={column.name: frozenset(np.flatnonzero(facts.states).tolist()) for column, facts in known},
+    )

@@ -9,7 +9,7 @@ import pytest
 
 import microagg as ma
 from microagg.algorithms import districts
-from microagg.mask.engines.cuts import Tree
+from microagg.mask.engines.tree import CutTree
 from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
 from tests.beyond.test_cluster import compare
 from tests.beyond.test_units import with_units
@@ -106,7 +106,7 @@ def test_borders_cost_less_than_where_blocks_are_refined_alone(tmp_path, monkeyp
         )
 
     across = masked()
-    monkeypatch.setattr(Tree, "bordered", property(lambda self: np.zeros(max(self.pieces) + 1, dtype=bool)))
+    monkeypatch.setattr(CutTree, "bordered", property(lambda self: np.zeros(max(self.pieces) + 1, dtype=bool)))
     alone = masked()
     assert across.information.percent < 0.99 * alone.information.percent
     assert across.sample.moves > alone.sample.moves

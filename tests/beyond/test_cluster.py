@@ -433,7 +433,7 @@ def test_tasks_are_told_a_folder_and_numbers_only(source, tmp_path, monkeypatch,
     assert len(told) > 50
     plain = ("squares", "scores", "score squares")
     for folder, number, *more in told:
-        assert folder.name.startswith(".microagg-")
+        assert folder.room.name.startswith(".microagg-")
         assert isinstance(number, int)
         assert all(isinstance(value, int) or value in plain for value in more)
 

@@ -12,7 +12,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData
-from microagg.mask.engines import sample as _sample
+from microagg.mask.engines import figures as _figures
 from microagg.report import build, to_json
 from tests.beyond.frames import CHOICES, ROLES, mixed, weighted
 from tests.lengths import first_few
@@ -44,7 +44,7 @@ def test_all_records_are_judged_as_in_memory(tmp_path, by_engine, engine, kind):
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(_sample, "GROUPS", 400)
+    monkeypatch.setattr(_figures, "GROUPS", 400)
 
 
 @pytest.fixture
@@ -108,10 +108,10 @@ def test_a_report_is_written_and_a_stored_release_has_none(file, tmp_path):
 
 
 def test_how_many_groups_are_drawn_bounds_the_error():
-    assert _sample.GROUPS == 40_000
-    assert _sample.share_drawn(120_000, 40_000) == 1.0
-    assert _sample.share_drawn(3_000_000, 1_000_000) == 0.04
-    assert _sample.share_drawn(100_000_000, 1_000_000) == 0.004
-    drawn = _sample.drawn_rows(np.arange(1_000_000), 0.04)
+    assert _figures.GROUPS == 40_000
+    assert _figures.share_drawn(120_000, 40_000) == 1.0
+    assert _figures.share_drawn(3_000_000, 1_000_000) == 0.04
+    assert _figures.share_drawn(100_000_000, 1_000_000) == 0.004
+    drawn = _figures.drawn_rows(np.arange(1_000_000), 0.04)
     assert abs(drawn.size - 40_000) < 1000
     assert np.abs(np.histogram(drawn, 10)[0] - 4000).max() < 400

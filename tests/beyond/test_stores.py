@@ -11,9 +11,8 @@ from distributed import Client, LocalCluster
 import microagg as ma
 from microagg.errors import ClusterFailed, InvalidParameter, PromiseBroken, StoreFailed
 from microagg.files.stores import place_at
-from microagg.mask.engines import folder as _folder
-from microagg.mask.engines import held as _held
-from microagg.mask.engines.folder import InStore
+from microagg.mask.engines.folder import Folder, InStore
+from microagg.mask.engines.folder import held as _held
 from tests.beyond.frames import CHOICES, mixed
 from tests.io.object_store import BUCKET, ENVIRONMENT, KEY, SECRET, keys_in, object_store
 
@@ -77,7 +76,7 @@ def test_a_cluster_writes_the_same_bytes_by_a_store_as_by_a_folder(store, cluste
     assert contents(f"{place}/parts") == {one.name: one.read_bytes() for one in (tmp_path / "parts").iterdir()}
     assert (there.k_achieved, there.information, there.recipe) == (here.k_achieved, here.information, here.recipe)
     assert left(store) == []
-    assert not _held._arrays
+    assert not _held.arrays
     with pytest.raises(InvalidParameter, match="exists"):
         on_cluster(cluster, f"{place}/parts", f"{place}/scratch")
     on_cluster(cluster, f"{place}/parts", f"{place}/scratch", overwrite=True, partitions=2)
@@ -127,7 +126,7 @@ def test_what_does_not_go_is_refused_before_any_work(store, cluster, place, tmp_
 
 @pytest.mark.campaign
 def test_what_breaks_the_promise_leaves_nothing(store, cluster, place, monkeypatch):
-    monkeypatch.setattr("microagg.mask.engines.stages.fewest_alike", lambda *_: 1)
+    monkeypatch.setattr("microagg.mask.engines.cluster.fewest_alike", lambda *_: 1)
     with pytest.raises(PromiseBroken):
         on_cluster(cluster, f"{place}/parts", f"{place}/scratch")
     assert contents(f"{place}/parts") == {}
@@ -178,14 +177,14 @@ def test_nothing_secret_passes_through_the_scheduler(cluster, place):
 def test_objects_that_others_have_put_there_are_not_run(place):
     folder = InStore(place_at(f"{place}/scratch"))
     (folder.place / "~open").write_bytes(b"")
-    _folder.keep_object(folder, "work", [1, 2])
-    _folder.keep_object(folder, "found-1", [3])
-    assert _folder.object_in(folder, "work") == [1, 2]
+    folder.keep_object("work", [1, 2])
+    folder.keep_object("found-1", [3])
+    assert folder.object("work") == [1, 2]
     one, other = folder.file("work").read_bytes(), folder.file("found-1").read_bytes()
     for content in (pickle.dumps([4]), other, one[:-1] + b"!", b""):
         folder.file("work").write_bytes(content)
         with pytest.raises(ClusterFailed, match="somebody else has written"):
-            _folder.object_in(folder, "work")
+            folder.object("work")
 
 
 @pytest.mark.usefixtures("store")
@@ -194,24 +193,24 @@ def test_objects_that_others_have_put_there_are_not_run(place):
 def test_parts_of_an_array_are_read_as_from_a_disk(tmp_path, matrix, by_record):
     there = InStore(place_at(f"s3://{BUCKET}/arrays/{os.urandom(4).hex()}"))
     (there.place / "~open").write_bytes(b"")
-    for folder in (tmp_path, there):
-        _folder.keep_matrix(folder, "a-1", matrix, by_record=by_record)
-        np.testing.assert_array_equal(_folder.matrix_of(folder, "a-1"), matrix)
+    for folder in (Folder(tmp_path), there):
+        folder.keep_matrix("a-1", matrix, by_record=by_record)
+        np.testing.assert_array_equal(folder.matrix("a-1"), matrix)
         for part in (slice(0, 3), slice(2, 7), slice(4, 4)):
-            np.testing.assert_array_equal(_folder.part_of(folder, "a-1", part), matrix[..., part])
+            np.testing.assert_array_equal(folder.part("a-1", part), matrix[..., part])
         for row in range(len(matrix) if matrix.ndim == 2 else 0):
-            np.testing.assert_array_equal(_folder.rows_of(folder, "a-1")(row), matrix[row])
-        assert _folder.matrix_of(folder, "a-1").dtype == matrix.dtype
-        _folder.forget(folder, "a-*")
+            np.testing.assert_array_equal(folder.rows("a-1")(row), matrix[row])
+        assert folder.matrix("a-1").dtype == matrix.dtype
+        folder.forget("a-*")
     assert [one.name for one, _, _ in there.place.inside()] == ["~open"]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_of_a_store_has_a_limit(monkeypatch):
-    monkeypatch.setattr(_held, "_MOST", 100)
+    monkeypatch.setattr(_held, "most", 100)
     _held.clear()
     for number in range(5):
         _held.get(number, lambda number=number: np.full(5, float(number)))
-    assert list(_held._arrays) == [3, 4]
+    assert list(_held.arrays) == [3, 4]
     assert _held.get(3, lambda: pytest.fail("it is kept"))[0] == 3.0
     _held.clear()

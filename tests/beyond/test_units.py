@@ -92,7 +92,7 @@ def test_units_with_most_of_the_weight_are_refused_or_cut_as_in_memory(tmp_path,
 
 
 def test_many_ranges_of_units_are_counted_as_one(tmp_path, monkeypatch):
-    monkeypatch.setattr("microagg.mask.engines.units._AT_ONCE", 50)
+    monkeypatch.setattr("microagg.mask.engines.census._AT_ONCE", 50)
     table = with_units(400, 5)
     found = ma.protect_file(saved(table, tmp_path), tmp_path / "out.parquet", 3, unit="unit", **ROW, **CHOICES, **ROLES)
     expected = ma.protect(table, 3, blocks="median", max_block=50_000, unit="unit", **ROW, **CHOICES, **ROLES)

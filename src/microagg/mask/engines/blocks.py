@@ -3,19 +3,20 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.algorithms.districts import Corners
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.diversity.ways import form_diverse
 from microagg.algorithms.equivalence import codes_of, first_of_each
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
 from microagg.algorithms.scores import Moved
-from microagg.algorithms.units import Units
+from microagg.algorithms.units import Labels, Units
 from microagg.columns.coding import CategoryCoder
 from microagg.columns.kinds import Cells, Nominal
 from microagg.columns.kinds.nominal import (
@@ -32,9 +33,9 @@ from microagg.columns.representatives import released_by
 from microagg.columns.rounding import off_reserved, round_cells
 from microagg.columns.table import Table
 from microagg.columns.weights import Members, Weights
+from microagg.mask.engines.census import units_of
 from microagg.mask.engines.figures import Figures
 from microagg.mask.engines.plan import Known, Plan
-from microagg.mask.engines.units import units_of
 from microagg.mask.pieces import Placed, checked_groups
 from microagg.mask.weights import (
     Calibrated,
@@ -50,8 +51,6 @@ from microagg.mask.weights import (
     weights_of_groups,
 )
 
-Labels = NDArray[np.int64]
-
 
 class Node(NamedTuple):
     """A node of the tree of cuts: its rows among some cells, in their order in the file, the blocks it is to be."""
@@ -61,17 +60,15 @@ class Node(NamedTuple):
     piece: int  # of the file
 
 
-Form = Callable[[Sequence[Cells], Units | None], tuple[Labels, int]]
-"""Gives the groups of some records, by their cells and units, and the moves that were tried to refine them."""
+Check = Callable[[], None]
+"""Ends the work of a thread whose result nobody waits for any more, as of `in_parallel`."""
+
+Done = Callable[[int], None]
+"""Called with the number of records that have been grouped or masked."""
 
 
 def group_block(
-    plan: Plan,
-    known: Known,
-    check: Callable[[], None],
-    cells: Sequence[Cells],
-    units: Units | None,
-    given: Labels | None = None,
+    plan: Plan, known: Known, check: Check, cells: Sequence[Cells], units: Units | None, given: Labels | None = None
 ) -> tuple[Labels, int]:
     """Group the records of a block, of which all stored cells are given; groups are numbered by lowest row.
 
@@ -94,7 +91,7 @@ def group_block(
 
 
 def _groups_of(
-    plan: Plan, known: Known, table: Table, units: Units | None, needed: Demand | None, check: Callable[[], None]
+    plan: Plan, known: Known, table: Table, units: Units | None, needed: Demand | None, check: Check
 ) -> Labels:
     """Group records in the order in which they come, so that groups keep what is needed, if any can."""
     points = known.space.place(table)
@@ -108,60 +105,77 @@ def _groups_of(
     return form_diverse(points.records, plan.k, found, needed, "merge", units=units)
 
 
-def blocks_of(
-    plan: Plan, known: Known, entries: NDArray[np.float64], nodes: Iterable[Node]
-) -> Iterator[tuple[Labels, int]]:
-    """Cut nodes into blocks, whose records' entries are given; give the rows of each, and the piece that it is in."""
-    for rows, blocks, piece in nodes:
-        for block in median_pieces(entries, known.space.cut_scales, plan.max_block, plan.k, rows=rows, blocks=blocks):
-            yield block, piece
+class Region(NamedTuple):
+    """The records that one worker masks at a time: whole nodes of the tree of cuts."""
 
+    cells: list[Cells]  # of all stored columns
+    rows: Labels  # of the file
+    keys: NDArray[np.uint64] | None  # of units
+    nodes: Iterable[Node]
+    leads: Labels | None  # in a second layout the lowest row of each record's group, which is refined once more
 
-def mask_nodes(
-    plan: Plan,
-    known: Known,
-    cells: Sequence[Cells],
-    nodes: Iterable[Node],
-    keys: NDArray[np.uint64] | None,
-    check: Callable[[], None],
-    done: Callable[[int], None],
-) -> tuple[Labels, Figures]:
-    """Cut nodes into blocks, group them and mask their cells; see `mask_parts`."""
-    form = partial(group_block, plan, known, check)
-    entries = known.space.place(plan.table(cells)).records.entries
-    parts = ((rows, form) for rows, _ in blocks_of(plan, known, entries, nodes))
-    return mask_parts(plan, known, cells, parts, keys, done)
+    def group(
+        self, plan: Plan, known: Known, check: Check = lambda: None, done: Done = lambda _: None
+    ) -> tuple[Labels, int, Corners]:
+        """Cut nodes into blocks and group them; give the groups, the moves that were tried, and where groups lie."""
+        entries = known.space.place(plan.table(self.cells)).records.entries
+        labels = np.empty(entries.shape[1], dtype=np.int64)
+        pieces: list[Labels] = []
+        n_groups, moves = 0, 0
+        for rows, piece in self._blocks(plan, known, entries):
+            own, units = self._taken(plan, rows)
+            groups, tried = group_block(plan, known, check, own, units)
+            labels[rows] = groups + n_groups
+            pieces.append(np.full(int(groups.max()) + 1, piece))
+            n_groups, moves = n_groups + pieces[-1].size, moves + tried
+            done(rows.size)
+        return labels, moves, Corners.of(entries, labels, np.concatenate(pieces))
 
+    def mask(
+        self, plan: Plan, known: Known, check: Check = lambda: None, done: Done = lambda _: None
+    ) -> tuple[Labels, Figures]:
+        """Mask cells in place, block by block, but for columns whose groups choose in turn.
 
-def mask_parts(
-    plan: Plan,
-    known: Known,
-    cells: Sequence[Cells],
-    parts: Iterable[tuple[Labels, Form]],
-    keys: NDArray[np.uint64] | None,
-    done: Callable[[int], None],
-) -> tuple[Labels, Figures]:
-    """Mask cells in place, part by part, but for columns whose groups choose in turn.
+        Returns the groups, numbered over all blocks, and what is known of them.
+        """
+        labels = np.empty(self.rows.size, dtype=np.int64)
+        figures: list[Figures] = []
+        n_groups = 0
+        for rows, given, stay in self._ungrouped(plan, known) if self.leads is None else self._grouped(self.leads):
+            own, units = self._taken(plan, rows)
+            groups, moves = (given, 0) if stay else group_block(plan, known, check, own, units, given)
+            assert groups is not None
+            masked, counted = represent_block(plan, known, own, groups, units)
+            for j, fresh in masked.items():
+                put(self.cells[j], rows, fresh)
+            labels[rows] = groups + n_groups
+            n_groups += counted.n_groups
+            figures.append(counted._replace(moves=moves))
+            done(rows.size)
+        return labels, reduce(Figures.join, figures)
 
-    Of each part the rows among the cells are given, in their order in the file, and how it is grouped; `keys` are of
-    units, and `done` is called with the number of records that have been masked. Returns the groups, numbered over all
-    parts, and what is known of them.
-    """
-    labels = np.empty(cells[0].values.size, dtype=np.int64)
-    figures: list[Figures] = []
-    n_groups = 0
-    for rows, form in parts:
-        own = [one.take(rows) for one in cells]
-        units = None if keys is None else units_of(plan, keys[rows])
-        groups, moves = form(own, units)
-        masked, counted = represent_block(plan, known, own, groups, units)
-        for j, fresh in masked.items():
-            put(cells[j], rows, fresh)
-        labels[rows] = groups + n_groups
-        n_groups += counted.n_groups
-        figures.append(counted._replace(moves=moves))
-        done(rows.size)
-    return labels, reduce(Figures.join, figures)
+    def _taken(self, plan: Plan, rows: Labels) -> tuple[list[Cells], Units | None]:
+        return [one.take(rows) for one in self.cells], None if self.keys is None else units_of(plan, self.keys[rows])
+
+    def _blocks(self, plan: Plan, known: Known, entries: NDArray[np.float64]) -> Iterator[tuple[Labels, int]]:
+        """Cut nodes into blocks, by the entries of records; give the rows of each, and the piece that it is in."""
+        scales, most, k = known.space.cut_scales, plan.max_block, plan.k
+        for rows, blocks, piece in self.nodes:
+            for block in median_pieces(entries, scales, most, k, rows=rows, blocks=blocks):
+                yield block, piece
+
+    def _ungrouped(self, plan: Plan, known: Known) -> Iterator[tuple[Labels, None, bool]]:
+        """Give the rows of each block, which has no groups yet."""
+        entries = known.space.place(plan.table(self.cells)).records.entries
+        for rows, _ in self._blocks(plan, known, entries):
+            yield rows, None, False
+
+    def _grouped(self, leads: Labels) -> Iterator[tuple[Labels, Labels, bool]]:
+        """Give the rows of each node, its groups, and whether these stay."""
+        for rows, blocks, _ in self.nodes:
+            groups = codes_of(leads[rows])
+            number_groups(groups)
+            yield rows, groups, blocks == 0
 
 
 def put(cells: Cells, rows: Labels, fresh: Cells) -> None:
@@ -257,20 +271,29 @@ def _members(weights: Weights | None, labels: Labels, n_groups: int) -> Members 
     return None if weights is None else Members.of(weights, labels, n_groups)
 
 
-def settle_turns(plan: Plan, known: Known, j: int, blocks: Sequence[Turns]) -> Iterator[Labels]:
-    """Let the groups of all blocks choose in the order of their numbers; give what each block's have chosen."""
-    owed = known.owed(plan, j) - sum(block.given for block in blocks)
-    rows, sizes, widths, candidates = (
-        np.concatenate([getattr(block, name) for block in blocks]) for name in ("rows", "sizes", "widths", "candidates")
-    )
+def settle_turns(plan: Plan, known: Known, j: int, blocks: Sequence[Any]) -> Iterator[NDArray[Any]]:
+    """Let the groups of all blocks choose in the order of their numbers; give what each block's have chosen.
+
+    Where categories are drawn, `blocks` are the lowest rows of their groups, and the draws are given; else `Turns`.
+    """
+    draw = plan.rule.nominal == "draw"
+    rows = np.concatenate([block if draw else block.rows for block in blocks])
     order = np.argsort(rows)
-    ends = np.cumsum(widths)
-    starts = np.concatenate([[0], np.cumsum(widths[order])])
-    places = np.repeat((ends - widths)[order] - starts[:-1], widths[order]) + np.arange(candidates.size)
-    offers = Offers(sizes[order], np.full(rows.size, -1), starts, candidates[places].astype(np.int64))
-    chosen = np.empty(rows.size, dtype=np.int64)
-    chosen[order] = offers.settle(owed)
-    yield from np.split(chosen, np.cumsum([block.rows.size for block in blocks])[:-1])
+    if draw:
+        chosen = np.empty(rows.size)
+        chosen[order] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.common(plan, j))
+    else:
+        owed = known.owed(plan, j) - sum(block.given for block in blocks)
+        sizes, widths, candidates = (
+            np.concatenate([getattr(block, name) for block in blocks]) for name in ("sizes", "widths", "candidates")
+        )
+        ends = np.cumsum(widths)
+        starts = np.concatenate([[0], np.cumsum(widths[order])])
+        places = np.repeat((ends - widths)[order] - starts[:-1], widths[order]) + np.arange(candidates.size)
+        offers = Offers(sizes[order], np.full(rows.size, -1), starts, candidates[places].astype(np.int64))
+        chosen = np.empty(rows.size, dtype=np.int64)
+        chosen[order] = offers.settle(owed)
+    yield from np.split(chosen, np.cumsum([(block if draw else block.rows).size for block in blocks])[:-1])
 
 
 def fill_block(
@@ -300,14 +323,6 @@ def used_by(plan: Plan, j: int, cells: Cells) -> NDArray[np.bool_]:
     return used
 
 
-def draws_of_blocks(plan: Plan, known: Known, j: int, lowest: Sequence[Labels]) -> Iterator[NDArray[np.float64]]:
-    """Draw for all groups, which are named block by block by their lowest rows, in a column; return each block's."""
-    rows = np.concatenate(lowest)
-    drawn = np.empty(rows.size)
-    drawn[np.argsort(rows)] = draws(plan.rule.of_column(plan.names[j]), rows.size, known.common(plan, j))
-    yield from np.split(drawn, np.cumsum([own.size for own in lowest])[:-1])
-
-
 def totals_found(plan: Plan, known: Known, cells: Sequence[Cells]) -> list[Labels]:
     """Return, for each weight, what stored records weigh that are released with two categories; parts can be added."""
     after, sizes = _calibrated_numbers(plan, known, cells)
@@ -322,11 +337,8 @@ def margins_of(plan: Plan, known: Known, found: Sequence[Labels]) -> list[Margin
     ]
 
 
-class Finished(NamedTuple):
-    """What was done last to the weights of groups in a part: by calibration, for each of them, and by rounding."""
-
-    calibrated: list[Calibrated]
-    rounded: RoundedWeights
+Finished = tuple[list[Calibrated], RoundedWeights]
+"""What was done last to the weights of groups in a part: by calibration, for each of them, and by rounding."""
 
 
 def finish_weights(
@@ -340,17 +352,14 @@ def finish_weights(
         done.append(Calibrated.of(factors, own.missed))
         values[number] = values[number] * factors
     found, rounded = round_weights(values, known.scales, plan.table(cells), after, sizes)
-    return found, Finished(done, rounded)
+    return found, (done, rounded)
 
 
 def finished_by(plan: Plan, known: Known, parts: Sequence[Finished]) -> tuple[Calibrated | None, RoundedFacts]:
     """Return what was done last to all weights, or refuse it."""
-    rounded = reduce(RoundedWeights.join, (own.rounded for own in parts)).facts(
-        plan.weighing, known.scales, plan.columns
-    )
-    if not plan.weighing.calibrate:
-        return None, rounded
-    return calibration_of(plan.weighing, [own.calibrated for own in parts]), rounded
+    calibrated, rounded = zip(*parts, strict=True)
+    facts = reduce(RoundedWeights.join, rounded).facts(plan.weighing, known.scales, plan.columns)
+    return calibration_of(plan.weighing, calibrated) if plan.weighing.calibrate else None, facts
 
 
 def _calibrated_numbers(plan: Plan, known: Known, cells: Sequence[Cells]) -> tuple[list[Labels], list[int]]:

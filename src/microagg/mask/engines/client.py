@@ -1,4 +1,4 @@
-"""How a Dask cluster is reached, or started on this machine; and what its faults mean."""
+"""How a Dask cluster is reached, or started on this machine; how its workers do tasks; and what its faults mean."""
 
 import asyncio
 import errno
@@ -9,24 +9,114 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
+from microagg import __version__
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter
 from microagg.files.scratch import private_folder, signals_later, signals_wait
 from microagg.mask.engines import tasks
 from microagg.mask.engines.folder import Folder, forget_all
+from microagg.work import Work
 
+_LOOK_EVERY, _PATIENCE = 2.0, 60.0  # seconds: between two looks at the workers, and without any before giving up
 _MOMENT = 0.5  # seconds
 _WATCHED = 0.1  # seconds
 
 
+_UNSEEN = {
+    "scratch": "cannot reach the folder for temporary files. Pass as scratch= a folder that all machines share under "
+    "the same path, or a place in a store, such as s3://bucket/scratch.",
+    "source": "cannot reach the source. Put it where all machines reach it under the same path, or into a store.",
+    "target": "cannot reach the folder of the target. Name one that all machines reach under the same path, or a "
+    "store.",
+    "store": "cannot reach the store. Give it the same key or role that you have, and the endpoint if there is one.",
+}
+
+
+class Workers:
+    """Those who do the tasks of a run, of parts with so many records each, and report to each other in a folder."""
+
+    def __init__(self, client: Any, folder: Folder, sizes: Sequence[int], work: Work) -> None:
+        self.client, self.folder, self.sizes, self.work = client, folder, sizes, work
+
+    def check(self) -> None:
+        """Refuse a cluster whose workers do not see the scratch, or have another microagg."""
+        try:
+            found = self.client.run(tasks.look, self.folder)
+        except Exception as error:  # noqa: BLE001 - whatever a worker without microagg says
+            raise ClusterFailed(
+                f"the workers cannot run microagg ({type(error).__name__}). Install it on each of them."
+            ) from None
+        if not found:
+            raise ClusterFailed("the cluster has no workers. Start some, then run again.")
+        for address, (version, unseen) in found.items():
+            if unseen:
+                raise ClusterFailed(f"the worker at {address} {_UNSEEN[unseen[0]]}")
+            if version != __version__:
+                raise ClusterFailed(
+                    f"the worker at {address} has microagg {version}, not {__version__}. Install the same everywhere."
+                )
+
+    def each_part(self, task: Callable[..., None], *more: Any, done: int | None = None) -> None:
+        """Run a task for each part."""
+        self.each(task, self.sizes, *more, done=done)
+
+    def each(self, task: Callable[..., None], sizes: Sequence[int], *more: Any, done: int | None = None) -> None:
+        """Run a task for each number of a part or region; report progress from `done` on, by their sizes."""
+        from distributed import KilledWorker, wait
+
+        homes = self._homes()
+        futures = {
+            self.client.submit(task, self.folder, number, *more, pure=False, **homes[number % len(homes)]): size
+            for number, size in enumerate(sizes)
+        }
+        waiting = set(futures)
+        idle_since = time.monotonic()
+        try:
+            while waiting:
+                try:
+                    with self.client.as_current():
+                        finished = wait(waiting, timeout=_LOOK_EVERY, return_when="FIRST_COMPLETED").done
+                except TimeoutError:
+                    if self.client.nthreads():
+                        idle_since = time.monotonic()
+                    elif time.monotonic() - idle_since > _PATIENCE:
+                        raise ClusterFailed(
+                            "the cluster has lost all its workers. Start some, then run again."
+                        ) from None
+                    continue
+                for future in finished:
+                    future.result()
+                    if done is not None:
+                        done += futures[future]
+                        self.work.tell(done, 3 * sum(self.sizes))
+                waiting -= finished
+        except KilledWorker:
+            raise ClusterFailed(
+                "a worker died several times at the same task, most likely because it had too little memory. Give "
+                "workers more memory, or lower max_block and write the file in smaller row groups."
+            ) from None
+        finally:
+            self.client.cancel(list(futures))
+
+    def _homes(self) -> list[dict[str, Any]]:
+        """Return where tasks are best done: by a store, each part by the worker that may have read it before."""
+        if self.folder.room is not None or not (workers := sorted(self.client.nthreads())):
+            return [{}]
+        return [{"workers": [one], "allow_other_workers": True} for one in workers]
+
+
 @contextmanager
-def connected(scheduler: str | None, workers: int, folder: Folder) -> Iterator[Any]:
-    """Return a client of the scheduler at this address, or of a cluster on this machine that ends with it."""
+def connected(scheduler: str | None, workers: int, room: Path | None) -> Iterator[Any]:
+    """Return a client of the scheduler at this address, or of a cluster on this machine that ends with it.
+
+    What workers of this machine put aside goes to a folder in `room`, or to a private one where there is no room.
+    """
     try:
         import cryptography  # noqa: F401 - for the cluster's own certificates
         import dask
@@ -52,7 +142,7 @@ def connected(scheduler: str | None, workers: int, folder: Folder) -> Iterator[A
                     client.run(forget_all, on_error="ignore")
         return
     with ExitStack() as stack:
-        own = folder if isinstance(folder, Path) else stack.enter_context(private_folder(Path(tempfile.gettempdir())))
+        own = room or stack.enter_context(private_folder(Path(tempfile.gettempdir())))
         spill = own / "workers"
         spill.mkdir(mode=0o700)
         stack.enter_context(dask.config.set({"temporary-directory": str(spill)}))

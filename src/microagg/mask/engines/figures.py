@@ -1,21 +1,34 @@
-"""What is counted of a release, part by part, and joined in any order."""
+"""What is counted of a release, part by part, and joined in any order; and the records that it is judged by.
 
+Where not all records fit, those of whole groups are drawn. A group is drawn by its lowest row, so that the same are
+whoever masks the file, and in however many parts.
+"""
+
+import math
 from collections import Counter
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from microagg.algorithms.kernels.alike import mixed
 from microagg.algorithms.kernels.sums import exact_digits, round_digits
 from microagg.algorithms.scores import Moved
+from microagg.algorithms.units import Labels
+from microagg.columns.kinds import Cells
 from microagg.columns.kinds._kind import with_changed, with_changed_weights
 from microagg.columns.patterns import Patterns
 from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
+from microagg.files.batches import Batches
 from microagg.mask.demands import check_weighing
-from microagg.mask.engines.plan import Known, Plan
+from microagg.mask.engines.plan import Known, Plan, released
 from microagg.mask.facts import MissingFacts, WeightFacts
 from microagg.mask.weights import Calibrated, RoundedFacts, check_dominance, weight_facts
+from microagg.measures.assess import SAMPLE_ERROR
 from microagg.measures.loss import InformationLoss, as_counted, loss_of_sums
 
 
@@ -55,6 +68,72 @@ def lost_between(known: Known, before: Table, after: Table, weights: list[NDArra
             of_changed.append(exact_digits(changed_weights))
     changed, filled, blanked, missing = np.array(counts, dtype=np.int64).T
     return Lost(np.array(errors), changed, filled, blanked, missing, np.array(weighted), np.array(of_changed))
+
+
+GROUPS = math.ceil((50.0 / SAMPLE_ERROR) ** 2)
+"""Groups that are drawn: what a share of records deviates by is half of all at most, which bounds its error."""
+RECORDS = 400_000  # that are drawn, at most, about
+
+
+def share_drawn(n_records: int, n_groups: int) -> float:
+    """Return the share of the groups to draw: 1 where less than half would be left out."""
+    share = min(GROUPS / n_groups, RECORDS / n_records)
+    return share if share < 0.5 else 1.0
+
+
+def drawn_rows(leads: Labels, share: float) -> Labels:
+    """Return the records, by place, whose group is drawn; `leads` are the lowest rows of their groups in the file."""
+    if share >= 1.0:
+        return np.arange(leads.size)
+    return np.flatnonzero(mixed(leads.astype(np.uint64)) < np.uint64(share * 2.0**64))
+
+
+class Drawn(NamedTuple):
+    """Records that were drawn: their rows in the file, the lowest of their groups, what was stored and is released."""
+
+    rows: Labels
+    leads: Labels
+    before: pa.Table
+    after: pa.Table
+
+    @classmethod
+    def of(cls, start: int, leads: Labels, share: float, before: pa.Table, after: pa.Table) -> "Drawn":
+        """Draw from the records of a table, which begins at a row of the file."""
+        own = drawn_rows(leads, share)
+        return cls(start + own, leads[own], before.take(own), after.take(own))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Drawn"]) -> "Drawn":
+        """Return the records of all parts, which are in the order of the file."""
+        rows, leads = (np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "leads"))
+        before, after = (
+            pa.concat_tables([getattr(one, name) for one in parts]).combine_chunks() for name in ("before", "after")
+        )
+        return cls(rows, leads, before, after)
+
+
+class Compared:
+    """What is found of records as they are written: what they lose, and those that are drawn to judge all by."""
+
+    def __init__(self, plan: Plan, known: Known, file: Batches, share: float) -> None:
+        self._plan, self._known, self._file, self._share = plan, known, file, share
+        self._lost: list[Lost] = []
+        self._drawn: list[Drawn] = []
+
+    def release(self, stored: pa.Table, start: int, cells: list[Cells], leads: Labels) -> pa.Table:
+        """Return what is released of a table, which begins at a row of the file; `leads` are as in `Drawn`."""
+        plan, known = self._plan, self._known
+        table = self._file.typed(stored)
+        fresh = released(plan, known, table, cells)
+        if table.num_rows:
+            self._drawn.append(Drawn.of(start, leads, self._share, stored, fresh))
+            self._lost.append(lost_between(known, plan.coded(table), plan.coded(fresh), plan.weights(cells)))
+        return fresh
+
+    @property
+    def found(self) -> tuple[Lost, "Drawn"]:
+        """What all records lose, and those that were drawn of them."""
+        return reduce(Lost.join, self._lost), Drawn.joined(self._drawn)
 
 
 class Figures(NamedTuple):
@@ -100,20 +179,24 @@ class Outcome(NamedTuple):
     figures: Figures
     lost: Lost
     patterns: Patterns  # of combinations of strata and what is missing
+    drawn: Drawn  # to judge the release by
     calibrated: Calibrated | None = None
     rounded_weights: RoundedFacts | None = None
 
     @property
     def information(self) -> InformationLoss:
         """The loss, as protect() measures it."""
-        errors, totals = [], []
+        found = []
         columns = zip(self.plan.columns, self.known.facts, self.known.bases, strict=True)
         for j, (column, facts, base) in enumerate(columns):
             lost = with_changed(round_digits(self.lost.errors[j]), base, int(self.lost.changed[j]), facts)
             complete = not facts.missing and not self.lost.missing[j]
-            error, total = as_counted(column.kind, lost, base, self.n_records, complete=complete)
-            errors.append(error)
-            totals.append(total)
+            found.append(as_counted(column.kind, lost, base, self.n_records, complete=complete))
+        return self._information(found)
+
+    def _information(self, found: list[tuple[float, float]]) -> InformationLoss:
+        """Return the loss, by the errors of each column and what they are compared with."""
+        errors, totals = zip(*found, strict=True)
         weights = [column.importance for column in self.plan.columns]
         return loss_of_sums(errors, totals, self.plan.names, weights=weights)
 
@@ -122,17 +205,15 @@ class Outcome(NamedTuple):
         """What weights did, as protect() reports it; None if none is used."""
         if not self.plan.weighing.used:
             return None
-        errors, totals = [], []
+        found = []
         for j, (column, (base, total)) in enumerate(zip(self.plan.columns, self.known.weighted_bases, strict=True)):
             changed = round_digits(self.lost.weighted_changed[j])
             lost = with_changed_weights(round_digits(self.lost.weighted[j]), base, changed, total)
-            error, counted = as_counted(column.kind, lost, base, self.n_records, complete=False)
-            errors.append(error)
-            totals.append(counted)
-        weights = [column.importance for column in self.plan.columns]
-        information = loss_of_sums(errors, totals, self.plan.names, weights=weights)
+            found.append(as_counted(column.kind, lost, base, self.n_records, complete=False))
         moved = {self.plan.names[j]: own for j, own in self.figures.cut.items()}
-        return weight_facts(information, self.figures.dominated, moved, self.calibrated, self.rounded_weights)
+        return weight_facts(
+            self._information(found), self.figures.dominated, moved, self.calibrated, self.rounded_weights
+        )
 
     @property
     def missing(self) -> MissingFacts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -14,23 +14,20 @@ from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.scores import Sums
 from microagg.algorithms.units import Units
 from microagg.base.frozen import frozen
-from microagg.checks import refuse_missing
 from microagg.columns import frames
 from microagg.columns.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.columns.embedding import Space
-from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule, Semi
+from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule
 from microagg.columns.kinds.nominal import counts_of_numbers
 from microagg.columns.native import chunked_series
 from microagg.columns.roles import Role, Schema
 from microagg.columns.rounding import is_rounded, power_asked
 from microagg.columns.steps import Steps, spread_of
 from microagg.columns.table import Coded, Table
-from microagg.columns.weighing import Weighing, WeightSeen
+from microagg.columns.weighing import Weighing
 from microagg.columns.weights import Weights, WeightScale, in_units
-from microagg.errors import InvalidData
 from microagg.files.promise import Promise
 from microagg.mask.demands import enough_weighing
-from microagg.mask.digits import matter, refuse_undoable, undoable
 from microagg.mask.grouping import Grouping, check_kinds
 from microagg.mask.pieces import room_for_units
 from microagg.mask.weights import check_calibrated
@@ -185,18 +182,6 @@ class Tally(NamedTuple):
         return Tally(self.facts.join(other.facts), self.steps.join(other.steps))
 
 
-def tally(plan: Plan, table: Table, units: NDArray[np.uint64] | None) -> list[Tally]:
-    """Count what must be known of some records, and of the units whose they are."""
-    rounding = plan.recipe.masking.rounding
-    found = []
-    for column in table:
-        wanted = is_rounded(column, rounding) and power_asked(column.name, rounding) is None
-        wanted = wanted or matter(plan.recipe)
-        steps = Steps.of(column.cells.known) if wanted else Steps()
-        found.append(Tally(column.kind.count(column.cells, units), steps))
-    return found
-
-
 def constants(kind: Kind, facts: Facts) -> Sums[tuple[Facts, float]]:
     """Complete the facts of a column, and give what one value for all would lose."""
     whole = yield from kind.constants(facts)
@@ -292,14 +277,6 @@ def _spread(facts: Facts) -> Callable[[], float]:
     return lambda: spread_of(*facts.moments)
 
 
-def scales_of(weights: Mapping[str, Sequence[WeightSeen]]) -> list[WeightScale]:
-    """Return how each weight is counted and released, or say why it is no weight."""
-    found = {name: reduce(WeightSeen.join, seen) for name, seen in weights.items()}
-    for name, seen in found.items():
-        seen.check(name)
-    return [seen.scale for seen in found.values()]
-
-
 def added(one: Any, other: Any) -> Any:
     """Add arrays, or lists of such, one by one."""
     return [added(*pair) for pair in zip(one, other, strict=True)] if isinstance(one, list) else one + other
@@ -314,33 +291,6 @@ def weighed_by(
         [column.kind.weighed(column.cells, in_units(values, scale.power), one) for column, one in columns]
         for values, scale in zip(plan.weights(cells), scales, strict=True)
     ]
-
-
-def missing_in_strata(plan: Plan, table: pa.Table) -> dict[str, int]:
-    """Count the missing values of strata, where they are refused."""
-    if plan.recipe.masking.missing != "error":
-        return {}
-    missing = frames.missing_rows(nw.from_native(table, eager_only=True), plan.strata)
-    return {name: int(np.count_nonzero(rows)) for name, rows in missing.items()}
-
-
-def check_missing(plan: Plan, tallies: Sequence[Tally], in_strata: Mapping[str, int]) -> None:
-    """Refuse missing values, where that is asked for."""
-    if plan.recipe.masking.missing == "error":
-        found = {name: own.facts.n_records - own.facts.n_known for name, own in zip(plan.names, tallies, strict=True)}
-        refuse_missing({**found, **in_strata})
-
-
-def check_columns(plan: Plan, tallies: Sequence[Tally]) -> None:
-    """Refuse columns whose squares would leave the range, spikes that too few have, digits that give members away."""
-    known = zip(plan.columns, tallies, strict=True)
-    refuse_undoable(plan.recipe, undoable(plan.recipe, ((one.name, one.kind, own.steps) for one, own in known)))
-    for column, own in zip(plan.columns, tallies, strict=True):
-        if isinstance(column.kind, Semi):
-            column.kind.check_spike(own.facts, plan.rule.of_column(column.name))
-        largest = max(abs(own.facts.lowest), abs(own.facts.highest)) if own.facts.n_known else 0.0
-        if not 2.0**-400 < largest < 2.0**400 and largest > 0:
-            raise InvalidData(f"column {column.name!r} has values too large or small to square. Scale it first.")
 
 
 def released(plan: Plan, known: Known, table: pa.Table, cells: Sequence[Cells]) -> pa.Table:

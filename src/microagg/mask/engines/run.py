@@ -4,29 +4,17 @@
 as `protect` in memory: cuts are by rank, sums exact, and blocks are grouped by the same functions.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from microagg.checks import check_enough_records
-from microagg.columns.patterns import Patterns
-from microagg.columns.weights import WeightScale
 from microagg.errors import InvalidData
 from microagg.files.batches import Batches
-from microagg.mask.engines.cuts import Tree
-from microagg.mask.engines.figures import Figures, Lost, Outcome
-from microagg.mask.engines.plan import Known, Plan, Tally
-from microagg.mask.engines.sample import Drawn, share_drawn
+from microagg.mask.engines.census import Census
+from microagg.mask.engines.figures import Drawn, Figures, Lost, Outcome, share_drawn
+from microagg.mask.engines.plan import Known, Plan
+from microagg.mask.engines.tree import CutTree
 from microagg.mask.weights import Calibrated, RoundedFacts
-
-
-class Seen(NamedTuple):
-    """What is known once all records have been read: the plan, what columns hold, and which records are kept apart."""
-
-    plan: Plan
-    tallies: Sequence[Tally]
-    patterns: Patterns
-    scales: Sequence[WeightScale]
 
 
 class Engine(Protocol):
@@ -37,16 +25,16 @@ class Engine(Protocol):
     def look(self, plan: Plan) -> Plan:
         """Find out how columns are coded, reading those whose types do not say it."""
 
-    def read(self, plan: Plan) -> Seen:
+    def read(self, plan: Plan) -> tuple[Plan, Census]:
         """Read all records; count what must be known of columns, strata, units and weights."""
 
-    def constants(self, seen: Seen) -> Known:
+    def constants(self, plan: Plan, census: Census) -> Known:
         """Find the moments of all columns, and what they weigh, exactly; they say where records lie."""
 
-    def grow(self, plan: Plan, known: Known) -> Tree:
+    def grow(self, plan: Plan, known: Known) -> CutTree:
         """Cut the file by rank, until a part is small enough for one worker."""
 
-    def mask(self, plan: Plan, known: Known, tree: Tree) -> Figures:
+    def mask(self, plan: Plan, known: Known, tree: CutTree) -> Figures:
         """Bring the records of each part together, cut them into blocks, group and refine them, and mask them."""
 
     def take_turns(self, plan: Plan, known: Known) -> Known:
@@ -59,11 +47,11 @@ class Engine(Protocol):
         """Write what is released, whole or not at all; count k on it, what is lost, and draw groups to judge it by."""
 
 
-def mask_file(engine: Engine, plan: Plan) -> tuple[Outcome, Drawn]:
+def mask_file(engine: Engine, plan: Plan) -> Outcome:
     """Do all stages; give what is known of the file, and the records to judge it by."""
     plan = engine.look(plan)
-    seen = engine.read(plan)
-    plan, known = seen.plan, engine.constants(seen)
+    plan, census = engine.read(plan)
+    known = engine.constants(plan, census)
     tree = engine.grow(plan, known)
     largest = tree.largest_block(plan.k, plan.max_block)
     plan = replace(plan, grouping=plan.grouping.searching(largest, known.space.n_entries, known.space.n_codes))
@@ -73,7 +61,7 @@ def mask_file(engine: Engine, plan: Plan) -> tuple[Outcome, Drawn]:
     finished = engine.finish_weights(plan, known) if plan.weighing.by_group else (None, None)
     k_achieved, lost, drawn = engine.write(plan, known, share_drawn(engine.n, figures.n_groups))
     blocks = sum(tree.blocks)
-    return Outcome(plan, known, engine.n, blocks, k_achieved, figures, lost, seen.patterns, *finished), drawn
+    return Outcome(plan, known, engine.n, blocks, k_achieved, figures, lost, census.patterns, drawn, *finished)
 
 
 def count_records(file: Batches, k: int) -> int:

@@ -1,15 +1,26 @@
-"""Where a masked file beyond memory goes, and its scratch: refused before any work where that is not safe."""
+"""Where a masked file beyond memory goes, and its scratch: refused before any work where that is not safe.
+
+One file is written part by part, and counted before it gets its name.
+"""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidParameter, a_type, setting
 from microagg.files.batches import Batches
 from microagg.files.formats.kinds import is_text_name, kind_of
+from microagg.files.promise import Promise, check_written
 from microagg.files.publishing import check_replaceable_in_store, check_writable, look_for_orphans
+from microagg.files.read_back import read_back
 from microagg.files.stores import Place, Where, where
+from microagg.mask.engines.scratch import Scratch
+from microagg.work import Progress, tell
 
 
 def check_scratch(scratch: Any, path: Where, engine: str) -> Where:
@@ -101,3 +112,36 @@ def check_replaceable(path: Where) -> None:
         path.is_symlink() or any(p.suffix != ".parquet" or not p.is_file() for p in path.iterdir())
     ):
         raise InvalidParameter(f"the target {path.name!r} holds more than .parquet files. Name another folder.")
+
+
+def write_counted(
+    file: Batches,
+    path: Where,
+    schema: pa.Schema,
+    promise: Promise,
+    n: int,
+    tables: Iterable[pa.Table],
+    scratch: Scratch,
+    progress: Progress | None,
+) -> int:
+    """Write tables of n records in all, in the manner of the source; return how many records or units are the same.
+
+    They are counted on what was written and is read back; with fewer than promised, nothing is left.
+    """
+    fewest = 0
+
+    def count(fresh: Where) -> None:
+        nonlocal fewest
+        room = scratch.array((2 if promise.units is None else 3, n), np.uint64)
+        found = read_back(fresh, path, schema, promise.columns, file.dialect_of(path))
+        fewest = check_written(
+            promise, found, n, path.name, room=room, tell=lambda read: tell(progress, n + read, 2 * n)
+        )
+
+    with file.writer(path, schema, count) as write:
+        written = 0
+        for table in tables:
+            write(table)
+            written += table.num_rows
+            tell(progress, written, 2 * n)
+    return fewest

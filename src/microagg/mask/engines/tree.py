@@ -1,4 +1,8 @@
-"""The tree of cuts by which a file becomes blocks: grown level by level, whoever looks at the records."""
+"""The tree of cuts by which a file becomes blocks: grown level by level, whoever looks at the records.
+
+To refine groups across the borders of blocks, they are laid out a second time, by districts. Which districts there are
+follows from the groups alone, not from how the file is laid out or divided: disk, a cluster and memory have the same.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.algorithms.districts import Corners, Districts, cut_districts, most_of_district
 from microagg.algorithms.kernels.blocking import lower_part, widest_to_cut
 from microagg.algorithms.median_tree import blocks_needed
-
-Labels = NDArray[np.int64]
+from microagg.algorithms.units import Labels
+from microagg.mask.engines.plan import Known, Plan
 
 
 class Extremes(NamedTuple):
@@ -36,7 +41,7 @@ class Extremes(NamedTuple):
         return cls(low, high, at_low, at_high)
 
 
-class Cut(NamedTuple):
+class LevelCuts(NamedTuple):
     """How the nodes of a level are cut: by slots, which those have that are cut."""
 
     slots: Labels  # of each node; -1: it stays
@@ -46,18 +51,13 @@ class Cut(NamedTuple):
     uppers: NDArray[np.int32]  # the number of the upper part
 
 
-class Tree(NamedTuple):
+class CutTree(NamedTuple):
     """The nodes of a file when the cuts are done: how many records each has, and how many blocks it is to be."""
 
     sizes: list[int]
     blocks: list[int]
     level: int  # on which they are all there
     pieces: list[int]  # that nodes were cut from
-
-    @property
-    def arrays(self) -> dict[str, list[int]]:
-        """What is known of each node, by name."""
-        return {"sizes": self.sizes, "blocks": self.blocks, "pieces": self.pieces}
 
     @property
     def bordered(self) -> NDArray[np.bool_]:
@@ -89,14 +89,13 @@ def _largest_block(n: int, blocks: int, k: int, max_block: int) -> int:
 
 
 def grow(
+    plan: Plan,
+    known: Known,
     sizes: Sequence[int],
-    k: int,
-    max_block: int,
     most: int,
-    scales: NDArray[np.float64],
     look: Callable[[int, Labels], Extremes | None],
-    cut: Callable[[int, Cut], None],
-) -> Tree:
+    cut: Callable[[int, LevelCuts], None],
+) -> CutTree:
     """Cut nodes of these sizes until none that is to be several blocks has more than `most` records.
 
     Parameters
@@ -106,7 +105,8 @@ def grow(
     cut : callable
         Cuts the nodes of a level.
     """
-    sizes, max_block = list(sizes), max_block - max_block % k
+    sizes, k = list(sizes), plan.k
+    max_block = plan.max_block - plan.max_block % k
     blocks = [blocks_needed(size, max_block, k) for size in sizes]
     pieces, level = list(range(len(sizes))), 0
     while True:
@@ -115,16 +115,48 @@ def grow(
         slots[opened] = np.arange(len(opened))
         found = look(level, slots)
         if not opened or found is None:
-            return Tree(sizes, blocks, level, pieces)
+            return CutTree(sizes, blocks, level, pieces)
         at_ends = np.maximum(found.at_lowest, found.at_highest)
         own = np.array([sizes[node] for node in opened])
-        columns = widest_to_cut(found.highest - found.lowest, scales, at_ends, own)
+        columns = widest_to_cut(found.highest - found.lowest, known.space.cut_scales, at_ends, own)
         lower = [lower_part.py_func(sizes[node], blocks[node], k, max_block) for node in opened]
         uppers = len(sizes) + np.arange(len(opened), dtype=np.int32)
-        cut(level, Cut(slots, own, columns, np.array(lower), uppers))
+        cut(level, LevelCuts(slots, own, columns, np.array(lower), uppers))
         level += 1
         for node, size in zip(opened, lower, strict=True):
             sizes.append(sizes[node] - size)
             blocks.append(blocks[node] - blocks[node] // 2)
             sizes[node], blocks[node] = size, blocks[node] // 2
             pieces.append(pieces[node])
+
+
+def districts_by(plan: Plan, known: Known, tree: CutTree, drawn: Sequence[Corners], share: float) -> Districts:
+    """Cut districts by a share of the groups of all regions."""
+    most = most_of_district(tree.largest_block(plan.k, plan.max_block))
+    return cut_districts(Corners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
+
+
+def second_layout(
+    plan: Plan, tree: CutTree, districts: Districts, found: Sequence[Labels], sizes: Sequence[Labels]
+) -> tuple[CutTree, list[Labels]]:
+    """Return the nodes of a second layout, from the districts and sizes of each region's groups; and those of groups.
+
+    Groups that stay unchanged go to a node for each region, so that none has more records than one of those. Their
+    nodes come after the districts, and are to be no block.
+    """
+    n, n_regions = districts.n_districts, len(found)
+    records = np.zeros(n + n_regions, dtype=np.int64)
+    for own, counts in zip(found, sizes, strict=True):
+        records[:n] += np.bincount(own + 1, counts, n + 1)[1:].astype(np.int64)
+    most = most_of_district(tree.largest_block(plan.k, plan.max_block))
+    large = np.append(districts.too_large(records[:n], most), False)
+    nodes = [np.where((own < 0) | large[own], n + region, own) for region, own in enumerate(found)]
+    records[:] = 0
+    for own, counts in zip(nodes, sizes, strict=True):
+        records += np.bincount(own, counts, n + n_regions).astype(np.int64)
+    used = np.flatnonzero(records)
+    number = np.full(records.size, -1)
+    number[used] = np.arange(used.size)
+    blocks = (used < n).astype(np.int64).tolist()
+    second = CutTree(records[used].tolist(), blocks, 0, [0] * used.size)
+    return second, [number[own] for own in nodes]
