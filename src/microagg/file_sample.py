@@ -11,7 +11,7 @@ from microagg import __version__
 from microagg.columns import frames
 from microagg.columns.kinds import Nominal
 from microagg.columns.roles import Role
-from microagg.columns.weighing import Weighed, weights_in
+from microagg.columns.weights import Weighed, weights_in
 from microagg.errors import InvalidData
 from microagg.files.batches import Batches
 from microagg.files.sources import Source

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.columns.coding import open_table
-from microagg.columns.finders import Asked
+from microagg.columns.finders import Asked, open_table
 from microagg.columns.frames import open_frame
 from microagg.columns.kinds import Cells, Nominal, Ordinal
 from microagg.columns.table import Coded

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.checks import EXACT_INTEGERS
-from microagg.columns.dates import DateForm
 from microagg.columns.kinds import Cells, Kind, Semi
+from microagg.columns.kinds.date import DateForm
 from microagg.columns.native import (
     as_native,
     blanked,

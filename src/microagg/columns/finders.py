@@ -1,7 +1,7 @@
-"""Finding out how a column is coded: by its type, by what is asked of it, and by all of its values."""
+"""How columns are coded: by their type, by what is asked of them, and by all of their values."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.columns.coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
-from microagg.columns.dates import DatesSeen
 from microagg.columns.kinds import Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
+from microagg.columns.kinds.date import DatesSeen
+from microagg.columns.kinds.taxonomy import kin_of
 from microagg.columns.labels import mostly_labelled
-from microagg.columns.taxonomies import kin_of
+from microagg.columns.table import Table
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.work import Progress, stage, tell
 
 MOST_CATEGORIES = 1000
 """Categories of a nominal column, at most: more are nearly names."""
@@ -380,3 +382,79 @@ class OrdinalFinder(CategoryFinder):
 def _like_type(code: Any, type_: pa.DataType) -> Any:
     is_text = pa.types.is_large_string(type_) or pa.types.is_string(type_)
     return str(code) if is_text else type_.to_pandas_dtype()(code)
+
+
+__all__ = [
+    "MOST_CATEGORIES",
+    "Asked",
+    "CategoryCoder",
+    "Coder",
+    "Finder",
+    "coder_for",
+    "finder_for",
+    "open_both",
+    "open_table",
+    "written_table",
+]
+
+
+def open_table(
+    frame: nw.DataFrame[Any], asked: Mapping[Any, Asked], progress: Progress | None = None
+) -> tuple[Table, dict[Any, "Coder"]]:
+    """Return the columns that are asked for, coded, and what codes them."""
+    coders = {}
+    for name, wish in asked.items():
+        coders[name] = coder_for(frame.get_column(name), name, wish)
+        tell(stage(progress, 0, 2), len(coders), len(asked))
+    return written_table(frame, list(coders.values()), stage(progress, 1, 2)), coders
+
+
+def coder_for(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
+    """Find out how a column is coded, or say why it cannot be."""
+    finder = finder_for(series, name, asked)
+    finder.see(series)
+    return finder.coder()
+
+
+def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> None:
+    """Refuse a column that is numbers in one file only."""
+    for which, one, other in (("original", before, after), ("masked", after, before)):
+        if other.dtype.is_numeric() and not one.dtype.is_numeric():
+            raise InvalidData(
+                f"column {name!r} of the {which} file is {described(one)}, and in the other file it is not. Store "
+                "both in the same way, or leave it out with columns=.",
+                columns=(name,),
+            )
+
+
+def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:
+    """Code two files in the same way: by the kinds of the first; the second may hold further categories."""
+    coders = []
+    for name, wish in asked.items():
+        _check_alike(before.get_column(name), after.get_column(name), name)
+        coder = coder_for(before.get_column(name), name, wish)
+        if isinstance(coder, CategoryCoder) and isinstance(coder.kind, Nominal):
+            finder = NominalFinder(after.get_column(name), name, Asked(codes=coder.codes))
+            finder.see(after.get_column(name))
+            others = finder.in_order()
+            try:
+                others = others.cast(coder.values.type)
+            except pa.ArrowException:
+                raise InvalidData(
+                    f"column {name!r} is of another type in the masked file ({others.type}). Store both in the same "
+                    "way.",
+                    columns=(name,),
+                ) from None
+            fresh = others.filter(pc.invert(pc.is_in(others, value_set=coder.values)))
+            coder = replace(coder, values=pa.concat_arrays([coder.values, fresh]))
+        coders.append(coder)
+    return written_table(before, coders), written_table(after, coders)
+
+
+def written_table(frame: nw.DataFrame[Any], coders: Sequence[Coder], progress: Progress | None = None) -> Table:
+    """Code the columns of a frame that holds values of the coders' columns."""
+    columns = []
+    for coder in coders:
+        columns.append(coder.coded(frame.get_column(coder.name)))
+        tell(progress, len(columns), len(coders))
+    return Table(tuple(columns))

@@ -208,7 +208,7 @@ def category_codes(
 
 def unit_codes(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
     """Number the units of a column from 0, whichever way each of them is spelt."""
-    from microagg.columns.spelling import by_value
+    from microagg.columns.numbers import by_value
 
     indices = _indices(frame, name, by_value)
     return split_classes(np.zeros_like(indices), indices, indices)

@@ -11,10 +11,8 @@ from microagg.algorithms.kernels.sums import exact_digits
 from microagg.algorithms.scores import Moved
 from microagg.columns.kinds import Cells, Facts, Rule
 from microagg.columns.table import Coded, Table
-from microagg.columns.weights import Members, Weights
+from microagg.columns.weights import Labels, Members, Weights
 from microagg.work import ALONE, Work
-
-Labels = NDArray[np.int64]
 
 
 class Represented(NamedTuple):
@@ -110,7 +108,7 @@ def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], w
 
 
 def released_values(
-    columns: NDArray[np.float64], labels: NDArray[np.int64], how: str = "mean", n_jobs: int = 1
+    columns: NDArray[np.float64], labels: Labels, how: str = "mean", n_jobs: int = 1
 ) -> NDArray[np.float64]:
     """Replace each number of `columns` (d, n) by the mean or median of its group."""
     released = represent(Table.of_numbers(range(len(columns)), columns), labels, Rule(2, how), Work(n_jobs)).records

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow.compute as pc
 
-from microagg.columns.dates import are_dates as are_dates_in_text
+from microagg.columns.kinds.date import are_dates as are_dates_in_text
 from microagg.guess import names, shape
 from microagg.guess.facts import Facts, Floats, Ints
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
 from microagg.columns import frames
-from microagg.columns.coding import MOST_CATEGORIES, Asked, open_both, open_table
+from microagg.columns.finders import MOST_CATEGORIES, Asked, open_both, open_table
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.files.sources import Source

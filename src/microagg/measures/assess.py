@@ -19,10 +19,9 @@ from microagg.checks import (
     shown_name,
 )
 from microagg.columns import frames
-from microagg.columns.coding import Asked, open_both, open_table
+from microagg.columns.finders import Asked, open_both, open_table
 from microagg.columns.table import Table
-from microagg.columns.weighing import WeightSeen
-from microagg.columns.weights import Weights
+from microagg.columns.weights import Weights, WeightSeen
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.measures.anonymity import Anonymity, measure_anonymity
 from microagg.measures.dominance import Dominance, measure_dominance

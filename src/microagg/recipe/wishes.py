@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from microagg.columns.coding import Asked, Coder
+from microagg.columns.finders import Asked, Coder
 from microagg.columns.kinds import Semi
+from microagg.columns.kinds.taxonomy import read_taxonomy
 from microagg.columns.labels import Labels
 from microagg.columns.recoding.recoding import Recoding
 from microagg.columns.rounding import power_asked
-from microagg.columns.taxonomies import read_taxonomy
 from microagg.files.sources import Source
 from microagg.recipe._by_column import Kinds, Missing
 from microagg.recipe._recipe import Recipe

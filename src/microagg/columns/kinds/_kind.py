@@ -13,11 +13,9 @@ from microagg.algorithms.kernels.sums import exact_sum, exact_sum_of_counts
 from microagg.algorithms.scores import Sums, moments_by_sums, summed
 from microagg.algorithms.units import held_by
 from microagg.base.frozen import frozen
-from microagg.columns.weights import Members, Weights
+from microagg.columns.weights import Labels, Members, Values, Weights
 
-Values = NDArray[np.float64]
 States = NDArray[np.uint8]
-Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 FEWEST = 3

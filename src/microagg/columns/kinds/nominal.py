@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from microagg.algorithms.kernels.modes import settle_in_turn
 from microagg.algorithms.scores import Sums
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
+from microagg.columns.kinds._kind import Block, Cells, Corners, Facts, Kind, Rule, States
 from microagg.columns.kinds.number import NumberBlock
-from microagg.columns.weights import Members
+from microagg.columns.weights import Labels, Members, Values
 from microagg.errors import InvalidData
 
 _RANGE_HEIGHT = float(np.sqrt(0.5))  # by "range" a mismatch has a squared distance of 1
@@ -131,7 +131,7 @@ class Nominal(Kind):
         """Place a column in space."""
         return NominalBlock(facts, scale, importance)
 
-    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> NDArray[np.int64] | None:  # noqa: ARG002
+    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> Labels | None:  # noqa: ARG002
         """Return the ancestors of each number, (levels, numbers), where there is a taxonomy."""
         return None
 
@@ -222,7 +222,7 @@ def offers_of(
     n_groups: int,
     rule: Rule,
     facts: Facts,
-    kin: NDArray[np.int64] | None = None,
+    kin: Labels | None = None,
     members: Members | None = None,
 ) -> Offers:
     """Find out what each group can release.
@@ -262,9 +262,7 @@ def offers_of(
     return Offers(sizes, chosen, np.searchsorted(owners[rivals], np.arange(n_groups + 1)), found[rivals])
 
 
-def _shared_by_kin(
-    owners: NDArray[np.int64], found: NDArray[np.int64], counts: NDArray[np.int64], kin: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _shared_by_kin(owners: Labels, found: Labels, counts: Labels, kin: Labels) -> Labels:
     """Return, for each category of a group, how many members share its ancestors, added over the levels."""
     shared = np.zeros_like(counts)
     for ancestors in kin:

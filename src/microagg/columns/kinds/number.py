@@ -8,8 +8,8 @@ from microagg.algorithms.equivalence import without_gaps
 from microagg.algorithms.kernels.sums import group_sizes, rounded_group_means, rounded_weighted_means
 from microagg.algorithms.scores import Sums, squares_by_sums, standardise
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, Values, enough_present, with_missing
-from microagg.columns.weights import Members
+from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Rule, enough_present, with_missing
+from microagg.columns.weights import Labels, Members, Values
 
 
 class NumberBlock(Block):

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from microagg.algorithms.equivalence import without_gaps
 from microagg.algorithms.scores import Sums
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, Values, enough_present, with_missing
+from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Rule, enough_present, with_missing
 from microagg.columns.kinds.number import NumberBlock, middles
-from microagg.columns.weights import Members
+from microagg.columns.weights import Labels, Members, Values
 from microagg.errors import InvalidData
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
+from microagg.columns.kinds._kind import Block, Cells, Facts, Rule, enough_present, with_missing
 from microagg.columns.kinds.number import Number, NumberBlock, averages_of_present
-from microagg.columns.weights import Members, has_most
+from microagg.columns.weights import Labels, Members, Values, has_most
 from microagg.errors import InvalidData
 
 

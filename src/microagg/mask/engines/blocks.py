@@ -16,7 +16,7 @@ from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
 from microagg.algorithms.scores import Moved
 from microagg.algorithms.units import Units
-from microagg.columns.coding import CategoryCoder
+from microagg.columns.finders import CategoryCoder
 from microagg.columns.kinds import Cells, Nominal
 from microagg.columns.kinds.nominal import (
     Offers,
@@ -27,10 +27,9 @@ from microagg.columns.kinds.nominal import (
     numbers_of,
     offers_of,
 )
-from microagg.columns.ordering import ordered_by_value
 from microagg.columns.representatives import released_by
 from microagg.columns.rounding import off_reserved, round_cells
-from microagg.columns.table import Table
+from microagg.columns.table import Table, ordered_by_value
 from microagg.columns.weights import Members, Weights
 from microagg.mask.engines.figures import Figures
 from microagg.mask.engines.plan import Known, Plan

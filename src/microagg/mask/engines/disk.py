@@ -19,8 +19,7 @@ from microagg.algorithms.units import Held
 from microagg.columns import frames
 from microagg.columns.kinds import Cells, Facts
 from microagg.columns.patterns import PatternsSeen
-from microagg.columns.weighing import WeightSeen, weights_in
-from microagg.columns.weights import Weights, WeightScale
+from microagg.columns.weights import Weights, WeightScale, WeightSeen, weights_in
 from microagg.files.batches import Batches
 from microagg.files.stores import Where
 from microagg.mask.engines.blocks import (

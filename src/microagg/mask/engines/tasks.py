@@ -24,7 +24,7 @@ from microagg.algorithms.units import held_by
 from microagg.columns import frames
 from microagg.columns.kinds import Cells
 from microagg.columns.patterns import PatternsSeen
-from microagg.columns.weighing import WeightSeen, weights_in
+from microagg.columns.weights import WeightSeen, weights_in
 from microagg.errors import InvalidData, StoreFailed
 from microagg.files.batches import Batches, read_row_groups
 from microagg.files.stores import Place, Where

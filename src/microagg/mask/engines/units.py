@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from microagg.algorithms.kernels.alike import digests_of
 from microagg.algorithms.units import Held, Units, held_by
 from microagg.columns import frames
-from microagg.columns.numbers import is_text
+from microagg.columns.numbers import by_value, is_text
 from microagg.columns.patterns import Patterns, PatternsSeen
-from microagg.columns.spelling import by_value
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.promise import bits_of
 from microagg.mask.demands import check_strata_weigh
