@@ -18,6 +18,11 @@ THOUSANDS = (",", ".", "'", "’", " ", "\u00a0", "\u202f")
 _SAMPLE = 1000
 
 
+def decoded(array: Any) -> Any:
+    """Return the values of an Arrow array, where it stores each of them once; any other unchanged."""
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
 def plain_floats(array: Any) -> Any:
     """Return an Arrow array of floats without negative zeros, those of two bytes wider; any other unchanged."""
     if pa.types.is_float16(array.type):
@@ -339,8 +344,7 @@ def by_value(array: Any) -> Any:
     >>> by_value(pa.array(["1", "01", "1.0", "A ", "a", "10"])).to_pylist()
     ['1', '1', '1', 'a', 'a', '10']
     """
-    if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
-        array = array.cast(array.type.value_type)
+    array = decoded(array)  # its own codes may differ for equal values
     if not is_text(array.type):
         return plain_floats(array)
     if isinstance(array, pa.ChunkedArray):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits, exact_sum, round_digits
 from microagg.base.frozen import frozen
-from microagg.columns.native import floats_of, numbers_like
+from microagg.columns.frames import floats_of, numbers_like
 from microagg.errors import InvalidData, setting
 
 Values = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from microagg.base.frozen import frozen
 from microagg.columns import frames
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.columns.roles import Role
 from microagg.columns.weights import checked_weights
 from microagg.errors import InvalidData, RoleError, setting

@@ -15,7 +15,7 @@ from microagg.columns.finders import Coder, open_table, written_table
 from microagg.columns.kinds import Semi
 from microagg.columns.labels import Labels as FileLabels
 from microagg.columns.labels import Tags, with_tags_as_numbers
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.columns.roles import Role, Schema
 from microagg.columns.table import Table
 from microagg.columns.weights import Weighed

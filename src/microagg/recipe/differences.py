@@ -11,7 +11,7 @@ from typing import Any
 from microagg.base.frozen import frozen
 from microagg.checks import shown_name
 from microagg.columns.kinds.taxonomy import read_taxonomy
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.errors import InvalidData
 from microagg.recipe._profile import (
     MOST,

@@ -8,7 +8,7 @@ from microagg.columns.finders import Asked, Coder
 from microagg.columns.kinds import Semi
 from microagg.columns.kinds.taxonomy import read_taxonomy
 from microagg.columns.labels import Labels
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.columns.rounding import power_asked
 from microagg.files.sources import Source
 from microagg.recipe._by_column import Kinds, Missing

@@ -11,7 +11,7 @@ from microagg.base.frozen import frozen
 from microagg.checks import EXACT_INTEGERS
 from microagg.columns.kinds._kind import Cells, Rule
 from microagg.columns.kinds.number import Number
-from microagg.columns.numbers import is_text
+from microagg.columns.numbers import decoded, is_text
 from microagg.columns.weights import Labels, Members
 from microagg.errors import InvalidData
 
@@ -141,9 +141,7 @@ def _is_written_so(distinct: pa.Array, text: str) -> bool:
 
 
 def _parsed(array: pa.Array, text: str) -> pa.Array:
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    return pc.strptime(array.cast(pa.string()), format=text, unit="s", error_is_null=True)
+    return pc.strptime(decoded(array).cast(pa.string()), format=text, unit="s", error_is_null=True)
 
 
 @frozen()

@@ -40,7 +40,7 @@ def refuse(name: Any, what: str) -> NoReturn:
 
 
 @frozen()
-class Rule(ReadOnly):
+class RecodingRule(ReadOnly):
     """How one column is recoded: first its limits, then its classes; or its joined categories alone.
 
     Attributes

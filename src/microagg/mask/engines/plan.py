@@ -16,11 +16,11 @@ from microagg.algorithms.units import Units
 from microagg.base.frozen import frozen
 from microagg.checks import refuse_missing
 from microagg.columns import frames
+from microagg.columns.coders import chunked_series
 from microagg.columns.embedding import Space
 from microagg.columns.finders import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
 from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule, Semi
 from microagg.columns.kinds.nominal import counts_of_numbers
-from microagg.columns.native import chunked_series
 from microagg.columns.roles import Role, Schema
 from microagg.columns.rounding import Steps, is_rounded, power_asked, spread_of
 from microagg.columns.table import Coded, Table
