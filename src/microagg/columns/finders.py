@@ -29,7 +29,7 @@ _MOST_NAMED = 1 << 20  # different values that are held to find categories or le
 
 
 @frozen()
-class Asked:
+class ColumnChoices:
     """What a recipe says of one column.
 
     Attributes
@@ -58,7 +58,7 @@ class Asked:
     power: int | None = None
 
 
-def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
+def finder_for(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> "Finder":
     """Return what finds out how a column is coded; a part of it, which may be empty, shows the type."""
     word = asked.kind
     if isinstance(word, tuple):
@@ -77,7 +77,7 @@ def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
     return finders[word](series, name, asked)
 
 
-def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
+def _usual(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> str:
     """Return the kind of a column by its type."""
     dtype = series.dtype
     if asked.kin is not None:
@@ -123,7 +123,7 @@ class Finder(ABC):
 
     needs_all = True
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:  # noqa: ARG002
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:  # noqa: ARG002
         self.name, self.asked = name, asked
 
     @abstractmethod
@@ -152,7 +152,7 @@ class NumberFinder(Finder):
     needs_all = False
     word = "a mean"
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         if not _holds_numbers(series, name):
             raise InvalidData(
@@ -181,7 +181,7 @@ class SemiFinder(NumberFinder):
     needs_all = True
     word = "a mean beside a spike"
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         self._values, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
         self._n_values = 0
@@ -240,7 +240,7 @@ def described(series: nw.Series[Any]) -> str:
 class DateFinder(Finder):
     """Dates, times and durations."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
@@ -270,7 +270,7 @@ class DateFinder(Finder):
 class CategoryFinder(Finder):
     """Categories: the different values of the column, without codes for missing ones."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         self._values = plain_values(arrow_of(series, name).slice(0, 0))
         kind = self._values.type
@@ -330,7 +330,7 @@ class NominalFinder(CategoryFinder):
 class OrdinalFinder(CategoryFinder):
     """Categories with an order: that of the levels that are named, or of the column itself."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         kind = arrow_of(series, name).type
         self._is_dictionary = pa.types.is_dictionary(kind) and kind.ordered
@@ -384,22 +384,8 @@ def _like_type(code: Any, type_: pa.DataType) -> Any:
     return str(code) if is_text else type_.to_pandas_dtype()(code)
 
 
-__all__ = [
-    "MOST_CATEGORIES",
-    "Asked",
-    "CategoryCoder",
-    "Coder",
-    "Finder",
-    "coder_for",
-    "finder_for",
-    "open_both",
-    "open_table",
-    "written_table",
-]
-
-
 def open_table(
-    frame: nw.DataFrame[Any], asked: Mapping[Any, Asked], progress: Progress | None = None
+    frame: nw.DataFrame[Any], asked: Mapping[Any, ColumnChoices], progress: Progress | None = None
 ) -> tuple[Table, dict[Any, "Coder"]]:
     """Return the columns that are asked for, coded, and what codes them."""
     coders = {}
@@ -409,7 +395,7 @@ def open_table(
     return written_table(frame, list(coders.values()), stage(progress, 1, 2)), coders
 
 
-def coder_for(series: nw.Series[Any], name: Any, asked: Asked) -> Coder:
+def coder_for(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> Coder:
     """Find out how a column is coded, or say why it cannot be."""
     finder = finder_for(series, name, asked)
     finder.see(series)
@@ -427,14 +413,16 @@ def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> No
             )
 
 
-def open_both(before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, Asked]) -> tuple[Table, Table]:
+def open_both(
+    before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, ColumnChoices]
+) -> tuple[Table, Table]:
     """Code two files in the same way: by the kinds of the first; the second may hold further categories."""
     coders = []
     for name, wish in asked.items():
         _check_alike(before.get_column(name), after.get_column(name), name)
         coder = coder_for(before.get_column(name), name, wish)
         if isinstance(coder, CategoryCoder) and isinstance(coder.kind, Nominal):
-            finder = NominalFinder(after.get_column(name), name, Asked(codes=coder.codes))
+            finder = NominalFinder(after.get_column(name), name, ColumnChoices(codes=coder.codes))
             finder.see(after.get_column(name))
             others = finder.in_order()
             try:

@@ -58,7 +58,7 @@ class Labels:
 
 
 @frozen()
-class Masked:
+class MaskedColumns:
     """Which columns of a table hold other values than its source's.
 
     Attributes
@@ -80,7 +80,7 @@ class Masked:
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
     untold: Collection[str] = ()
 
-    def tagged(self, rows: Any) -> "Masked":
+    def tagged(self, rows: Any) -> "MaskedColumns":
         """Return the same of a table that has these rows."""
         return replace(self, tags=_taken(self.tags, rows))
 

@@ -24,7 +24,7 @@ _ENOUGH = 20  # values from which such a share means something
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ColumnValues:
     """The values of a column.
 
     Attributes
@@ -100,10 +100,10 @@ def facts_of_table(
     labels: Mapping[str, Mapping[Any, str]],
     measures: Mapping[str, str],
     progress: Progress | None = None,
-) -> list[Facts]:
+) -> list[ColumnValues]:
     """Read all columns of a table, with what its file says of some."""
 
-    def read(name: str, check: Callable[[], None]) -> Facts:
+    def read(name: str, check: Callable[[], None]) -> ColumnValues:
         check()
         return read_facts(table[name], name, labels.get(name), measures.get(name))
 
@@ -112,7 +112,7 @@ def facts_of_table(
 
 def read_facts(
     column: pa.ChunkedArray, name: str, labels: Mapping[Any, str] | None = None, measure: str | None = None
-) -> Facts:
+) -> ColumnValues:
     """Read a column: a dictionary is its values, and what is not a number is missing."""
     stored = column.type
     category = pa.types.is_dictionary(stored)
@@ -129,7 +129,9 @@ def read_facts(
         order = pc.sort_indices(encoded.dictionary).to_numpy()
     except pa.ArrowException:  # lists and the like
         missing = column.is_null().to_numpy().astype(bool)
-        return Facts(name, "other", np.where(missing, -1, 0), np.array([np.count_nonzero(~missing)]), pa.array([]))
+        return ColumnValues(
+            name, "other", np.where(missing, -1, 0), np.array([np.count_nonzero(~missing)]), pa.array([])
+        )
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = np.arange(len(order))
     rank[-1] = -1
@@ -139,7 +141,7 @@ def read_facts(
     type_ = _type(values, numbers)
     if _stand_for_more(values, category, labels, measure):
         type_ = "codes"
-    return Facts(
+    return ColumnValues(
         name,
         type_,
         codes,

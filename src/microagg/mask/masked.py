@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from microagg.algorithms.diversity.demand import Demand
 from microagg.columns import frames
-from microagg.columns.finders import Coder, written_table
+from microagg.columns.coders import Coder
+from microagg.columns.finders import written_table
 from microagg.columns.roles import Role
 from microagg.columns.table import Table, order_of_units
 from microagg.columns.weights import weights_like

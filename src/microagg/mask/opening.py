@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from microagg.algorithms.selection import Selection
 from microagg.checks import check_enough_records, nearest, refuse_missing, shown_name
 from microagg.columns import frames
-from microagg.columns.finders import Coder, open_table, written_table
+from microagg.columns.coders import Coder
+from microagg.columns.finders import open_table, written_table
 from microagg.columns.kinds import Semi
 from microagg.columns.labels import Labels as FileLabels
 from microagg.columns.labels import Tags, with_tags_as_numbers

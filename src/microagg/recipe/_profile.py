@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns import frames
 from microagg.columns.coders import arrow_of
 from microagg.columns.kinds.date import are_dates

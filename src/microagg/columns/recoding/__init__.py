@@ -8,8 +8,7 @@ from typing import Any, Self
 import narwhals as nw
 import pyarrow as pa
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import shown_name
 from microagg.columns.recoding.recoded import RecodedArray, is_number, recode_array
 from microagg.columns.recoding.rules import RecodingRule, refuse, some

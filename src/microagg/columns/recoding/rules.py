@@ -15,8 +15,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import EXACT_INTEGERS, MOST_OF_A_TABLE, nearest, shown_name, text_of_file
 from microagg.errors import InvalidParameter, a_type
 

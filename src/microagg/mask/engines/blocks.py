@@ -16,7 +16,7 @@ from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
 from microagg.algorithms.scores import Moved
 from microagg.algorithms.units import Units
-from microagg.columns.finders import CategoryCoder
+from microagg.columns.coders import CategoryCoder
 from microagg.columns.kinds import Cells, Nominal
 from microagg.columns.kinds.nominal import (
     Offers,

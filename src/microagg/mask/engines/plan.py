@@ -16,9 +16,9 @@ from microagg.algorithms.units import Units
 from microagg.base.frozen import frozen
 from microagg.checks import refuse_missing
 from microagg.columns import frames
-from microagg.columns.coders import chunked_series
+from microagg.columns.coders import CategoryCoder, Coder, chunked_series
 from microagg.columns.embedding import Space
-from microagg.columns.finders import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
+from microagg.columns.finders import ColumnChoices, Finder, finder_for, written_table
 from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule, Semi
 from microagg.columns.kinds.nominal import counts_of_numbers
 from microagg.columns.roles import Role, Schema
@@ -45,7 +45,7 @@ class Plan:
     recipe: Recipe
     schema: Schema
     grouping: Grouping
-    wishes: Mapping[str, Asked]
+    wishes: Mapping[str, ColumnChoices]
     weighing: Weighing = field(default_factory=Weighing)
     coders: tuple[Coder, ...] = ()
     largest_unit: int = 1
