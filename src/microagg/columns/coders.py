@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.checks import EXACT_INTEGERS
-from microagg.columns.frames import floats_of, numbers_like
+from microagg.columns.frames import checked_floats, numbers_like
 from microagg.columns.kinds import Cells, Kind, Semi
 from microagg.columns.kinds.date import DateForm
 from microagg.columns.numbers import decoded, plain_floats
@@ -83,21 +82,7 @@ class NumberCoder(Coder):
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Return the numbers, refusing what float64 cannot hold."""
-        dtype, name = series.dtype, self.name
-        missing = series.is_null().to_numpy().astype(bool)
-        if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
-            raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
-                "or make it an identifier."
-            )
-        values = floats_of(series)
-        missing |= np.isnan(values)
-        is_decimal = not (dtype.is_integer() or dtype.is_float())
-        if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
-        infinite = np.count_nonzero(np.isinf(values))
-        if infinite:
-            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+        values, missing = checked_floats(series, self.name)
         states = missing.astype(np.uint8)
         for state, code in enumerate(self.codes, 2):
             states[values == code] = state
@@ -167,10 +152,6 @@ class NumberCoder(Coder):
 def _as_released(value: Any) -> str:
     """Return a category as text: whole numbers without a point, as text files have them."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _largest(series: nw.Series[Any]) -> int:
-    return max(abs(int(series.min())), abs(int(series.max())))
 
 
 @frozen()

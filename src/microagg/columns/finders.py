@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.columns.coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
+from microagg.columns.frames import described
 from microagg.columns.kinds import Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.columns.kinds.date import DatesSeen
 from microagg.columns.kinds.taxonomy import kin_of
@@ -106,10 +107,6 @@ def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
     if series.dtype.is_numeric() or series.dtype not in (nw.Object, nw.Unknown):
         return bool(series.dtype.is_numeric())
     return bool(pa.types.is_decimal(arrow_of(series, name).type))
-
-
-def _refuse(name: Any, word: str, what: str, remedy: str) -> InvalidData:
-    return InvalidData(f"column {name!r} is {what}, not {word}. {remedy}", parameter="kinds", columns=(name,))
 
 
 class Finder(ABC):
@@ -230,20 +227,17 @@ def _numeric_codes(codes: tuple[Any, ...], name: Any) -> tuple[float, ...]:
         ) from None
 
 
-def described(series: nw.Series[Any]) -> str:
-    """Name the type of a column without showing its categories, which are cells of the data."""
-    native = getattr(nw.to_native(series), "dtype", None)
-    kind = str(native) if isinstance(native, np.dtype) else type(series.dtype).__name__
-    return f"not numeric ({kind})"
-
-
 class DateFinder(Finder):
     """Dates, times and durations."""
 
     def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
+            raise InvalidData(
+                f"column {name!r} is a number, not a date. Choose number in kinds, or store it as dates.",
+                parameter="kinds",
+                columns=(name,),
+            )
         if asked.codes:
             raise InvalidParameter(
                 f"missing_codes cannot be used with column {name!r}, which holds dates. Leave them out.",
@@ -274,14 +268,8 @@ class CategoryFinder(Finder):
         super().__init__(series, name, asked)
         self._values = plain_values(arrow_of(series, name).slice(0, 0))
         kind = self._values.type
-        try:
-            self._codes = tuple(pa.array([_like_type(code, kind) for code in asked.codes], kind).to_pylist())
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            raise InvalidParameter(
-                f"missing_codes of column {name!r} are not of its type. Write them as the file does.",
-                parameter="missing_codes",
-                columns=(name,),
-            ) from None
+        codes = _of_type(kind, asked.codes, "missing_codes", "missing_codes", name)
+        self._codes = tuple(codes.to_pylist())
 
     def see(self, series: nw.Series[Any]) -> None:
         """Collect the different values."""
@@ -336,7 +324,7 @@ class OrdinalFinder(CategoryFinder):
         self._is_dictionary = pa.types.is_dictionary(kind) and kind.ordered
         self._levels: pa.Array | None = None
         if isinstance(asked.kind, tuple):
-            self._levels = self._named(asked.kind)
+            self._levels = _of_type(self._values.type, asked.kind, "the levels", "kinds", name)
         elif not self._is_dictionary and pa.types.is_large_string(self._values.type):
             raise InvalidData(
                 f"column {name!r} is text, and the order of its values is not known. List its levels in kinds, in "
@@ -344,17 +332,6 @@ class OrdinalFinder(CategoryFinder):
                 parameter="kinds",
                 columns=(name,),
             )
-
-    def _named(self, levels: tuple[Any, ...]) -> pa.Array:
-        kind = self._values.type
-        try:
-            return pa.array([_like_type(level, kind) for level in levels], kind)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            raise InvalidParameter(
-                f"the levels of column {self.name!r} are not of its type. Write them as the file does.",
-                parameter="kinds",
-                columns=(self.name,),
-            ) from None
 
     def see(self, series: nw.Series[Any]) -> None:
         """Collect the different values, and the levels that the column's type has."""
@@ -379,9 +356,17 @@ class OrdinalFinder(CategoryFinder):
         return CategoryCoder(self.name, Ordinal(len(levels)), self.asked.importance, self._codes, levels)
 
 
-def _like_type(code: Any, type_: pa.DataType) -> Any:
-    is_text = pa.types.is_large_string(type_) or pa.types.is_string(type_)
-    return str(code) if is_text else type_.to_pandas_dtype()(code)
+def _of_type(kind: pa.DataType, values: Sequence[Any], what: str, parameter: str, name: Any) -> pa.Array:
+    """Return what a recipe says of a column as values of the column's type."""
+    is_text = pa.types.is_large_string(kind) or pa.types.is_string(kind)
+    try:
+        return pa.array([str(value) if is_text else kind.to_pandas_dtype()(value) for value in values], kind)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        raise InvalidParameter(
+            f"{what} of column {name!r} are not of its type. Write them as the file does.",
+            parameter=parameter,
+            columns=(name,),
+        ) from None
 
 
 def open_table(

@@ -103,56 +103,61 @@ WHOSE = "Fill them in: only you can know which unit such a record belongs to."
 
 
 def check_complete(
-    frame: nw.DataFrame[Any],
-    names: Sequence[Any],
-    *,
-    file: str = "",
-    remedy: str = "Impute them, or drop those records.",
+    frame: nw.DataFrame[Any], names: Sequence[Any], *, remedy: str = "Impute them, or drop those records."
 ) -> None:
     """Refuse missing values, naming the columns and how many each has."""
     missing = missing_rows(frame, names)
     if missing:
         listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
-        raise InvalidData(f"missing values in {file or f'{len(missing)} column(s)'}: {listed}. {remedy}")
+        raise InvalidData(f"missing values in {len(missing)} column(s): {listed}. {remedy}")
 
 
-def check_numeric(
-    frame: nw.DataFrame[Any], names: Sequence[Any], *, file: str = "", otherwise: str = "give it another role"
-) -> None:
-    """Refuse columns that no mean can be taken of, saying how to encode them, or what to do otherwise."""
+def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
+    """Refuse columns that no mean can be taken of, saying how to encode them."""
     for name in names:
-        dtype = frame.get_column(name).dtype
-        if dtype.is_numeric():
+        series = frame.get_column(name)
+        if series.dtype.is_numeric():
             continue
-        if dtype == nw.Boolean:
-            remedy = f"Encode it as 0 and 1, or {otherwise}."
-        elif dtype.is_temporal():
-            remedy = f"Turn it into a number, such as days since a date, or {otherwise}."
+        if series.dtype == nw.Boolean:
+            remedy = "Encode it as 0 and 1"
+        elif series.dtype.is_temporal():
+            remedy = "Turn it into a number, such as days since a date"
         else:
-            remedy = f"Encode it as numbers that can be averaged, or {otherwise}."
-        native = getattr(nw.to_native(frame.get_column(name)), "dtype", None)
-        # The text of any other type may list categories, which are cells of the data.
-        kind = str(native) if isinstance(native, np.dtype) else type(dtype).__name__
-        raise InvalidData(f"column {name!r}{file} is not numeric ({kind}). {remedy}")
+            remedy = "Encode it as numbers that can be averaged"
+        raise InvalidData(f"column {name!r} is {described(series)}. {remedy}, or leave it out.")
+
+
+def described(series: nw.Series[Any]) -> str:
+    """Name the type of a column without showing its categories, which are cells of the data."""
+    native = getattr(nw.to_native(series), "dtype", None)
+    kind = str(native) if isinstance(native, np.dtype) else type(series.dtype).__name__
+    return f"not numeric ({kind})"
 
 
 def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
     """Read numeric columns without missing values as float64, (d, n), refusing what float64 cannot hold."""
-    columns = np.empty((len(names), frame.shape[0]))
-    for values, name in zip(columns, names, strict=True):
-        series = frame.get_column(name)
-        if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
-            raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
-                "or make it an identifier."
-            )
-        values[:] = floats_of(series)
-        if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
-        infinite = np.count_nonzero(np.isinf(values))
-        if infinite:
-            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
-    return columns
+    return np.array([checked_floats(frame.get_column(name), name)[0] for name in names])
+
+
+def checked_floats(series: nw.Series[Any], name: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return a column of numbers as float64, NaN where missing, and where that is; refuse what float64 cannot hold."""
+    dtype = series.dtype
+    missing = series.is_null().to_numpy().astype(bool)
+    is_whole = dtype.is_integer() and not missing.all()
+    if is_whole and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
+        raise InvalidData(
+            f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, or make "
+            "it an identifier."
+        )
+    values = floats_of(series)
+    missing |= np.isnan(values)
+    is_decimal = not (dtype.is_integer() or dtype.is_float())
+    if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
+        raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
+    infinite = np.count_nonzero(np.isinf(values))
+    if infinite:
+        raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+    return values, missing
 
 
 def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
@@ -172,7 +177,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
         return list(range(columns.shape[0])), columns
     frame = open_frame(file)
     names: list[Any] = list(frame.columns)
-    check_numeric(frame, names, otherwise="leave it out")
+    check_numeric(frame, names)
     check_complete(frame, names)
     return names, to_columns(frame, names)
 

@@ -370,7 +370,7 @@ class Kind(ABC):
         errors = self.errors(before, after, facts)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
         base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
-        return with_changed(lost, base, self.changed(before, after), facts), base
+        return with_changed(lost, base, self.changed(before, after), max(1, facts.n_known)), base
 
     def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
         """Return what the cells of each level or category weigh, in whole units; nothing of quantities.
@@ -401,16 +401,14 @@ class Kind(ABC):
         known = weights.values[before.present]
         steps = self.weighted_base(facts, self.weighed(before, weights.whole, facts), weights.power)
         base, total = summed(steps, lambda terms: exact_sum(terms(before.known) * known))
-        return with_changed_weights(lost, base, exact_sum(changed), total), base
+        return with_changed(lost, base, exact_sum(changed), total), base
 
 
-def with_changed(lost: float, base: float, changed: int, facts: Facts) -> float:
-    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average."""
-    return lost + changed * base / max(1, facts.n_known)
+def with_changed(lost: float, base: float, changed: float, total: float) -> float:
+    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average.
 
-
-def with_changed_weights(lost: float, base: float, changed: float, total: float) -> float:
-    """Add what cells of this weight cost that became missing, or stopped being so."""
+    `changed` counts them, or what they weigh, of a `total`.
+    """
     return lost + changed * base / total if total > 0 else lost
 
 

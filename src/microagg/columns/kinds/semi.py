@@ -22,15 +22,12 @@ class SemiBlock(Block):
         self._missing = NumberBlock(facts, scale, importance)
         self.width = 1 + self._missing.width
 
-    def _flag(self, values: Values) -> Values:
-        return np.asarray(values == self._at, dtype=np.float64)
-
     def place(self, cells: Cells, placed: Values) -> None:
         """Write the coordinates of some cells into `placed` (width, n), which is zero."""
         present = cells.present
         known = np.zeros((2, np.count_nonzero(present)))
         self._value.place(Cells(cells.known), known[:1])
-        self._spike.place(Cells(self._flag(cells.known)), known[1:])
+        self._spike.place(Cells(np.asarray(cells.known == self._at, dtype=np.float64)), known[1:])
         # The value's own coordinate of this block is written over.
         self._missing.place(cells, placed[1:])
         placed[:2] = 0.0

@@ -1,7 +1,8 @@
 """Recoding before masking: classes of numbers and dates, top and bottom codes, joined categories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from operator import add, or_
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,19 +36,15 @@ class RecodingTally(ReadOnly):
 
     def __add__(self, other: "RecodingTally") -> "RecodingTally":
         return RecodingTally(
-            {
-                name: self.changed.get(name, 0) + other.changed.get(name, 0)
-                for name in {**self.changed, **other.changed}
-            },
-            {
-                name: {**self.classes.get(name, {}), **other.classes.get(name, {})}
-                for name in {**self.classes, **other.classes}
-            },
-            {
-                name: self.joined.get(name, frozenset()) | other.joined.get(name, frozenset())
-                for name in {**self.joined, **other.joined}
-            },
+            _by_name(add, 0, self.changed, other.changed),
+            _by_name(or_, {}, self.classes, other.classes),
+            _by_name(or_, frozenset(), self.joined, other.joined),
         )
+
+
+def _by_name(join: Callable[[Any, Any], Any], nothing: Any, one: Mapping[Any, Any], other: Mapping[Any, Any]) -> Any:
+    """Join what two tallies have of each column."""
+    return {name: join(one.get(name, nothing), other.get(name, nothing)) for name in {**one, **other}}
 
 
 @frozen()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits, round_digits
 from microagg.algorithms.scores import Moved
-from microagg.columns.kinds._kind import with_changed, with_changed_weights
+from microagg.columns.kinds._kind import with_changed
 from microagg.columns.patterns import Patterns
 from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
@@ -109,7 +109,9 @@ class Outcome(NamedTuple):
         errors, totals = [], []
         columns = zip(self.plan.columns, self.known.facts, self.known.bases, strict=True)
         for j, (column, facts, base) in enumerate(columns):
-            lost = with_changed(round_digits(self.lost.errors[j]), base, int(self.lost.changed[j]), facts)
+            lost = with_changed(
+                round_digits(self.lost.errors[j]), base, int(self.lost.changed[j]), max(1, facts.n_known)
+            )
             complete = not facts.missing and not self.lost.missing[j]
             error, total = as_counted(column.kind, lost, base, self.n_records, complete=complete)
             errors.append(error)
@@ -125,7 +127,7 @@ class Outcome(NamedTuple):
         errors, totals = [], []
         for j, (column, (base, total)) in enumerate(zip(self.plan.columns, self.known.weighted_bases, strict=True)):
             changed = round_digits(self.lost.weighted_changed[j])
-            lost = with_changed_weights(round_digits(self.lost.weighted[j]), base, changed, total)
+            lost = with_changed(round_digits(self.lost.weighted[j]), base, changed, total)
             error, counted = as_counted(column.kind, lost, base, self.n_records, complete=False)
             errors.append(error)
             totals.append(counted)
