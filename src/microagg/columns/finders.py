@@ -123,12 +123,10 @@ class Finder(ABC):
     def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:  # noqa: ARG002
         self.name, self.asked = name, asked
 
-    @abstractmethod
-    def see(self, series: nw.Series[Any]) -> None:
-        """Look at some more of the column."""
+    def see(self, series: nw.Series[Any]) -> None:  # noqa: B027
+        """Look at some more of the column, unless its type says it all."""
 
-    @abstractmethod
-    def join(self, other: Any) -> None:
+    def join(self, other: Any) -> None:  # noqa: B027
         """Take what another one has seen, of later rows."""
 
     @abstractmethod
@@ -160,12 +158,6 @@ class NumberFinder(Finder):
             )
         codes = _numeric_codes(asked.codes, name)
         self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved, asked.power)
-
-    def see(self, series: nw.Series[Any]) -> None:
-        """Do nothing."""
-
-    def join(self, other: Any) -> None:
-        """Do nothing."""
 
     def coder(self) -> Coder:
         """Return what codes the column."""

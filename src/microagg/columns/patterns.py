@@ -101,14 +101,14 @@ def _short(patterns: Labels, n_patterns: int, k: int, units: Units | None, weigh
 class PatternsSeen:
     """Numbers what records lack, and in which stratum, over tables that come one after the other.
 
-    Where patterns are not distinguished, a stratum is one number.
+    Where patterns are not distinguished, a stratum is one number. `sizes` are the records of each number.
     """
 
     def __init__(self, apart: bool) -> None:
         self._apart = apart
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._first: list[int] = []
-        self._sizes = np.zeros(0, dtype=np.int64)
+        self.sizes = np.zeros(0, dtype=np.int64)
         self._records = 0
 
     def codes(self, table: Table, strata: Labels) -> Labels:
@@ -136,7 +136,7 @@ class PatternsSeen:
         It has numbered strata by itself, as one does who sees a part of a file.
         """
         keys = [(int(strata[stratum]), states) for stratum, states in other._numbers]
-        numbers = self._number(keys, np.array(other._first, dtype=np.int64), other._sizes)
+        numbers = self._number(keys, np.array(other._first, dtype=np.int64), other.sizes)
         self._records += other._records
         return numbers
 
@@ -153,8 +153,8 @@ class PatternsSeen:
                 f"together ({setting('missing', 'state')}).",
                 parameter="missing",
             )
-        self._sizes = np.pad(self._sizes, (0, len(self._numbers) - self._sizes.size))
-        self._sizes[numbers] += sizes
+        self.sizes = np.pad(self.sizes, (0, len(self._numbers) - self.sizes.size))
+        self.sizes[numbers] += sizes
         return np.array(numbers, dtype=np.int64)
 
     def pieces(self, k: int, short: Short | None = None, *, by_value: bool = False) -> Patterns:
@@ -164,14 +164,9 @@ class PatternsSeen:
         if not states.any():
             return Patterns(strata, int(self._apart), 0, self.strata_sizes)
         first = _ranks(states) if by_value else np.array(self._first)
-        target, moved = join_rare(states, strata, self._sizes, first, k, short)
+        target, moved = join_rare(states, strata, self.sizes, first, k, short)
         pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
         return Patterns(pieces, np.unique(states, axis=1).shape[1], moved, self.strata_sizes)
-
-    @property
-    def sizes(self) -> Labels:
-        """The records of each number."""
-        return self._sizes
 
     @property
     def strata(self) -> Labels:
@@ -181,7 +176,7 @@ class PatternsSeen:
     @property
     def strata_sizes(self) -> Labels:
         """The records of each stratum."""
-        return np.bincount(self.strata, weights=self._sizes).astype(np.int64)
+        return np.bincount(self.strata, weights=self.sizes).astype(np.int64)
 
 
 def join_rare(

@@ -22,11 +22,14 @@ _SEVERAL = 2  # columns that are constant within values that occur unevenly
 _LIKE_DATES = r"^([0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4})([T ][0-9:.,]+ ?(Z|[+-][0-9:]+)?)?$"
 
 
-def missing_codes(numbers: Floats, counts: Ints, column: ColumnValues) -> tuple[float, ...]:
+def missing_codes(column: ColumnValues) -> tuple[float, ...]:
     """Return the values that probably stand for missing ones: 99, -9 and the like that lie apart from all others.
 
     What the file labels as no answer is one wherever it lies.
     """
+    numbers = column.numbers
+    if numbers is None:
+        return ()
     labelled = {v for v, text in column.labels.items() if names.NO_ANSWER.search(str(text).lower())}
     found = np.isin(numbers, [v for v in labelled if isinstance(v, (int, float))])
     low, high = np.isin(numbers, _BELOW), np.isin(numbers, _NINES)
@@ -37,7 +40,7 @@ def missing_codes(numbers: Floats, counts: Ints, column: ColumnValues) -> tuple[
         found |= low
     with np.errstate(over="ignore"):  # numbers may reach from one end of float64 to the other
         apart = numbers - rest[-1] >= max(2.0, 0.1 * rest[-1] - 0.1 * rest[0])
-    found |= high & apart & (counts >= 2)
+    found |= high & apart & (column.counts >= 2)
     return tuple(numbers[found].tolist())
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import distinct_of
 from microagg.columns.roles import Role
@@ -108,6 +109,11 @@ class Case:
     file: File
     missing_codes: tuple[float, ...] = field(default=())
     by_runs: bool = True
+
+    def without_missing_codes(self, numbers: Floats) -> "tuple[Case, NDArray[np.bool_]]":
+        """Return the case with the codes that stand for missing values, and which of its numbers are none."""
+        held = evidence.missing_codes(self.column)
+        return replace(self, missing_codes=held), ~np.isin(numbers, held)
 
     def guess(self, role: Role, reason: str, kind: str | None, spike: float | None = None) -> ColumnGuess:
         """Return the guess."""
@@ -261,8 +267,7 @@ def _codes(case: Case) -> ColumnGuess | None:
     column = case.column
     if column.type != "codes":
         return None
-    if column.numbers is not None:
-        case = Case(column, case.file, evidence.missing_codes(column.numbers, column.counts, column))
+    case = replace(case, missing_codes=evidence.missing_codes(column))
     return _words(case, "categories" if column.category else "numbers with labels")
 
 
@@ -298,10 +303,8 @@ def _whole_numbers(case: Case) -> ColumnGuess | None:
     column = case.column
     if not column.whole or column.numbers is None:
         return None
-    held = evidence.missing_codes(column.numbers, column.counts, column)
-    left = ~np.isin(column.numbers, held)
+    case, left = case.without_missing_codes(column.numbers)
     numbers, counts = column.numbers[left], column.counts[left]
-    case = replace(case, missing_codes=held)
     spike = evidence.spike_of(numbers, counts)
     often = case.file.counts(column) if case.by_runs else column.counts
     others = evidence.without_spike(numbers, often[left], spike)
@@ -390,10 +393,9 @@ def _numbers(case: Case) -> ColumnGuess | None:
     column = case.column
     if column.type != "numbers" or column.numbers is None:
         return None
-    held = evidence.missing_codes(column.numbers, column.counts, column)
-    left = ~np.isin(column.numbers, held)
+    case, left = case.without_missing_codes(column.numbers)
     numbers, counts = column.numbers[left], column.counts[left]
-    return _quantity(Case(column, case.file, held), evidence.spike_of(numbers, counts), "numbers", len(numbers))
+    return _quantity(case, evidence.spike_of(numbers, counts), "numbers", len(numbers))
 
 
 def _quantity(case: Case, spike: float | None, what: str, distinct: int) -> ColumnGuess:
