@@ -228,11 +228,13 @@ def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progre
     return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *indices])
 
 
-def _indices(frame: nw.DataFrame[Any], name: Any, as_compared: Callable[[Any], Any] | None = None) -> NDArray[np.int64]:
+def _indices(
+    frame: nw.DataFrame[Any], name: Any, as_compared: Callable[[Any], Any] = plain_floats
+) -> NDArray[np.int64]:
     """Number the distinct values of a column, in the form in which they are compared."""
     try:
         array = decoded(frame.get_column(name).to_arrow())  # a dictionary's own codes may differ for equal values
-        encoded = (as_compared or plain_floats)(array).dictionary_encode()
+        encoded = as_compared(array).dictionary_encode()
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(
             f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits, exact_sum, round_digits
@@ -257,16 +256,14 @@ class WeightSeen(NamedTuple):
 
     def join(self, other: "WeightSeen") -> "WeightSeen":
         """Return what is known from both."""
-        largest = max(self.largest, other.largest)
-        steps = Counter(self.steps) + Counter(other.steps)
         return WeightSeen(
             self.missing + other.missing,
             self.infinite + other.infinite,
             self.negative + other.negative,
             self.zeros + other.zeros,
-            largest,
+            max(self.largest, other.largest),
             self.total + other.total,
-            steps,
+            Counter(self.steps) + Counter(other.steps),
         )
 
     @property
@@ -295,21 +292,17 @@ def _refused(name: Any, what: str, remedy: str) -> InvalidData:
     )
 
 
-def weight_values(series: nw.Series[Any], name: Any) -> Values:
+def weights_in(column: Any, name: Any) -> Values:
     """Return a column of weights as numbers, NaN where one is missing; refuse one that holds none."""
+    series: nw.Series[Any] = nw.from_native(column, series_only=True)
     if not series.dtype.is_numeric():
         raise _refused(name, "is not numeric", "Name a column of numbers")
     return floats_of(series)
 
 
-def weights_in(column: pa.ChunkedArray, name: Any) -> Values:
-    """Return a column of weights of an Arrow table as numbers, NaN where one is missing."""
-    return weight_values(nw.from_native(column, series_only=True), name)
-
-
 def checked_weights(series: nw.Series[Any], name: Any) -> Values:
     """Return a whole column of weights, or say why it is none."""
-    values = weight_values(series, name)
+    values = weights_in(series, name)
     WeightSeen.of(values).check(name)
     return values
 
