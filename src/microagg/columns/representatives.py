@@ -85,13 +85,12 @@ def released_by(
     kind = column.kind
     facts = kind.count(column.cells, rule.units) if facts is None else facts
     cells = column.cells.with_common_states(facts.rare_states(rule.fewest))
-    rule = replace(rule.of_column(column.name), facts=facts.with_common_states(rule.fewest))
-    if weights is None:
-        found = kind.representatives(cells, labels, n_groups, rule)
-        return Released(found, np.zeros(n_groups, dtype=bool), None)
     present = None if cells.states is None or not kind.needs_value else cells.present
-    members = Members.of(weights, labels, n_groups, present)
-    found = kind.representatives(cells, labels, n_groups, rule, members)
+    members = None if weights is None else Members.of(weights, labels, n_groups, present)
+    rule = replace(rule.of_column(column.name), facts=facts.with_common_states(rule.fewest), members=members)
+    found = kind.representatives(cells, labels, n_groups, rule)
+    if weights is None or members is None:
+        return Released(found, np.zeros(n_groups, dtype=bool), None)
     cut = members.cut & found.present
     return Released(found, cut, _moved(cells, found, labels, cut, weights) if kind.is_quantity else None)
 

@@ -12,7 +12,7 @@ from microagg.checks import EXACT_INTEGERS
 from microagg.columns.kinds._kind import Cells, Rule
 from microagg.columns.kinds.number import Number
 from microagg.columns.numbers import decoded, is_text
-from microagg.columns.weights import Labels, Members
+from microagg.columns.weights import Labels
 from microagg.errors import InvalidData
 
 _FORMS = ("%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d", "%Y%m%d")
@@ -152,9 +152,7 @@ class Date(Number):
     said: ClassVar[str] = "the mean, rounded to the day or the column's unit"
     is_quantity: ClassVar[bool] = False
 
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Return each group's mean, rounded half to even."""
-        found = super().representatives(cells, labels, n_groups, rule, members)
+        found = super().representatives(cells, labels, n_groups, rule)
         return Cells(np.rint(found.values), found.states)
