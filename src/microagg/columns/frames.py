@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from microagg.algorithms.equivalence import classes_of, split_classes
 from microagg.algorithms.units import Units
 from microagg.checks import EXACT_INTEGERS, check_matrix
-from microagg.columns.categories import frame_without_traces, shown_values, sortable, with_views_of, without_views
 from microagg.columns.numbers import as_floats, by_value, decoded, plain_floats
+from microagg.columns.traces import frame_without_traces, shown_values, sortable, with_views_of, without_views
 from microagg.errors import InvalidData, RoleError, a_type
 from microagg.work import Progress, each, in_parallel, threads_for
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from microagg.base.frozen import frozen
 from microagg.checks import check_jobs
-from microagg.columns.categories import without_traces, without_views
 from microagg.columns.labels import Labels, MaskedColumns, declared_values, without_declared_missing
 from microagg.columns.numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
+from microagg.columns.traces import without_traces, without_views
 from microagg.errors import InvalidData, RoleError
 from microagg.files import databases
 from microagg.files.addresses import check_target, file_digest, kind_at

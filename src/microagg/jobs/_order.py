@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.columns.categories import sortable, without_views
+from microagg.columns.traces import sortable, without_views
 from microagg.release import Release
 
 Order = NDArray[np.int64]

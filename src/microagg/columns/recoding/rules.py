@@ -101,10 +101,13 @@ class RecodingRule(ReadOnly):
         """What the column must hold: "number", "date", "number or date" or "category"."""
         if self.join:
             return "category"
-        limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
-        if isinstance(self.width, str) or any(isinstance(one, dt.date) for one in limits):
+        if isinstance(self.width, str) or any(isinstance(one, dt.date) for one in self._limits):
             return "date"
-        return "number" if limits or isinstance(self.width, float) else "number or date"
+        return "number" if self._limits or isinstance(self.width, float) else "number or date"
+
+    @property
+    def _limits(self) -> list[Limit]:
+        return [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
 
     @property
     def groups(self) -> dict[str, str]:
@@ -171,8 +174,7 @@ class RecodingRule(ReadOnly):
             refuse(name, "the first and the last class have no middle. Give bottom and top, or as='lower'.")
 
     def _check_one_kind(self, name: Any) -> None:
-        limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
-        has_numbers = any(not isinstance(one, dt.date) for one in limits)
+        has_numbers = any(not isinstance(one, dt.date) for one in self._limits)
         if self.kind == "date" and has_numbers:
             refuse(name, "it is for dates, but some of its limits are numbers. Give only dates, or only numbers.")
         if self.kind == "date" and isinstance(self.width, float):
