@@ -305,6 +305,11 @@ def _fitting(marks: Marks, columns: Sequence[Collection[str]]) -> list[bool]:
     return [all(map(matches, column)) for column in columns]
 
 
+def holds_numbers(dtype: pa.DataType) -> bool:
+    """Return whether a type is one of numbers."""
+    return bool(pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype))
+
+
 def is_text(dtype: pa.DataType) -> bool:
     """Return whether a type is text, in any of Arrow's ways to lay it out."""
     return str(dtype) in ("string", "large_string", "string_view")

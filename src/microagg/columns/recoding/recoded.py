@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.checks import EXACT_INTEGERS, shown_name
-from microagg.columns.numbers import is_text
+from microagg.columns.numbers import holds_numbers, is_text
 from microagg.columns.recoding.classes import RealSteps, as_exact, class_label, grid_of, released_value
 from microagg.columns.recoding.rules import RecodingRule, refuse
 from microagg.errors import InvalidData
@@ -52,7 +52,7 @@ def recode_array(rule: RecodingRule, array: Any, name: Any, *, codes: Sequence[A
     if rule.kind == "date" and from_text:
         found = _recode(rule, _parsed_dates(array, name), name)
         return RecodedArray(found.array.cast(type_), found.changed, found.classes)
-    is_numeric = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+    is_numeric = holds_numbers(type_)
     is_date = pa.types.is_date(type_) or pa.types.is_timestamp(type_)
     if not (is_numeric or is_date):
         what = "text" if from_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
