@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.columns.steps import Steps
+from microagg.columns.rounding import Steps
 from microagg.errors import InvalidParameter
 from tests.cli import complaint
 

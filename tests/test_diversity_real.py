@@ -14,8 +14,8 @@ from microagg.algorithms.kernels.records import plain_records
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.refine import refine, squared_error
 from microagg.columns import frames
-from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
+from microagg.columns.finders import open_table
 from microagg.columns.kinds import Rule
 from microagg.columns.representatives import represent
 from microagg.errors import InvalidParameter

@@ -5,8 +5,8 @@ import sys
 
 CODE = """
 import sys
-from microagg.base import pandas_aside
-with pandas_aside.kept_aside():
+from microagg.base.imports import pandas_kept_aside
+with pandas_kept_aside():
     import pyarrow as pa
     assert pa.scalar("a").as_py() == "a" and pa.array([1, None]).null_count == 1
     print("pandas" in sys.modules)

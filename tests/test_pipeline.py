@@ -20,7 +20,7 @@ from microagg.algorithms.methods import METHODS
 from microagg.algorithms.scores import standard_scores
 from microagg.columns.rounding import round_means
 from microagg.errors import InvalidParameter, PromiseBroken, TooFewRecords
-from microagg.mask import values
+from microagg.mask import represent
 from tests.lengths import given_few
 
 MAKERS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -115,7 +115,7 @@ def test_a_release_that_would_break_the_promise_is_withheld(monkeypatch, spoil):
             column.values[7 if spoil == "value" else slice(2)] += 1e6
         return released, rounded
 
-    monkeypatch.setattr(values, "round_means", spoilt)
+    monkeypatch.setattr(represent, "round_means", spoilt)
     with pytest.raises(PromiseBroken, match=r"only 1 record\(s\)"):
         ma.protect(survey(60)[QUASI], 3)
 

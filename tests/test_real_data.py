@@ -10,8 +10,8 @@ import pytest
 
 import microagg as ma
 from microagg.columns import frames
-from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
+from microagg.columns.finders import open_table
 from microagg.columns.patterns import find_patterns
 from microagg.recipe.wishes import asked_of
 from tests.lengths import first_few

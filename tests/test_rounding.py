@@ -6,8 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from microagg.columns.kinds import Cells, Number, Semi
-from microagg.columns.rounding import round_means
-from microagg.columns.steps import common_power_of_ten, to_power_of_ten
+from microagg.columns.rounding import common_power_of_ten, round_means, to_power_of_ten
 from microagg.columns.table import Coded, Table
 from tests.reference import mixed
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 import microagg as ma
-from microagg.columns.categories import without_traces
+from microagg.columns.traces import without_traces
 from tests.cli import call
 
 READERS = {"parquet": pyarrow.parquet.read_table, "feather": pyarrow.feather.read_table}

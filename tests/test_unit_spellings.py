@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.cli import app
-from microagg.columns.spelling import by_value
+from microagg.columns.numbers import by_value
 from tests.lengths import first_few
 from tests.report.test_verdict import findings
 

@@ -12,8 +12,8 @@ from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import refine
 from microagg.algorithms.units import Units, held_by
 from microagg.columns import frames
-from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
+from microagg.columns.finders import open_table
 from microagg.columns.kinds import Rule
 from microagg.columns.representatives import represent
 from microagg.measures.loss import loss_of_release

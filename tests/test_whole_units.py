@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import microagg as ma
 from microagg.algorithms.equivalence import codes_of
 from microagg.columns import frames
-from microagg.columns.ordering import order_of_units
-from microagg.columns.wide import shapes_of
+from microagg.columns.embedding import shapes_of
+from microagg.columns.table import order_of_units
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords
 from microagg.mask.whole_units import lay_out
 from tests.reference import counted_units as slow

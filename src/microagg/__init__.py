@@ -9,7 +9,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from microagg.base.other_versions import OtherVersions
+from microagg.base.imports import OtherVersions
 
 __version__ = "0.2.0"
 

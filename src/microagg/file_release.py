@@ -21,7 +21,7 @@ from microagg.columns import frames
 from microagg.columns.kinds import Nominal
 from microagg.columns.roles import Role, Schema
 from microagg.columns.rounding import Rounded
-from microagg.columns.weighing import Weighed, weights_in
+from microagg.columns.weights import Weighed, weights_in
 from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.files.batches import Batches
 from microagg.files.sources import Source

@@ -11,10 +11,10 @@ from microagg import __version__
 from microagg.algorithms.selection import Selection
 from microagg.checks import check_jobs
 from microagg.columns import frames
+from microagg.columns.labels import with_tags_again
 from microagg.columns.roles import Role
-from microagg.columns.steps import Steps
+from microagg.columns.rounding import Steps
 from microagg.columns.table import Table
-from microagg.columns.tags import with_tags_again
 from microagg.files.sources import Source
 from microagg.mask.digits import matter, undoable
 from microagg.mask.facts import MissingFacts, WeightFacts

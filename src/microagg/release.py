@@ -18,7 +18,7 @@ from microagg.algorithms.units import Units
 from microagg.checks import check_jobs
 from microagg.columns import frames
 from microagg.columns.kinds import Nominal, Ordinal
-from microagg.columns.labels import Masked as MaskedColumns
+from microagg.columns.labels import MaskedColumns
 from microagg.columns.roles import Role
 from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import microagg as ma
-from microagg.columns.categories import without_views
+from microagg.columns.traces import without_views
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files import files
 from microagg.files.addresses import check_target, file_digest

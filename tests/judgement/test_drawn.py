@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.columns.coding import open_table
-from microagg.columns.finders import Asked
+from microagg.columns.finders import ColumnChoices, open_table
 from microagg.columns.frames import open_frame
 from microagg.columns.kinds import Cells, Nominal, Ordinal
 from microagg.columns.table import Coded
@@ -104,7 +103,7 @@ def test_borders_of_dates_are_called_as_dates_are_written(stored):
     values, first = STORED[stored]
     frame = open_frame(pa.table({"a": values}))
     cut = cut_of_dates(frame.get_column("a"), "a")
-    _, coders = open_table(frame, {"a": Asked(kind="date")})
+    _, coders = open_table(frame, {"a": ColumnChoices(kind="date")})
     numbers = coders["a"].cells(frame.get_column("a")).values
     edges, marks = cut(numbers.min(), numbers.max(), 32, whole=True)
     assert marks[0] == first

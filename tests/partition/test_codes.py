@@ -16,8 +16,8 @@ from microagg.algorithms.mdav import mdav
 from microagg.algorithms.methods import choose_search
 from microagg.algorithms.refine import refine
 from microagg.columns import frames
-from microagg.columns.coding import open_table
 from microagg.columns.embedding import embed
+from microagg.columns.finders import open_table
 from microagg.recipe._signature import recipe_of
 from microagg.recipe.wishes import asked_of
 from tests.lengths import given_few

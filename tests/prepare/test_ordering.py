@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from microagg.algorithms.units import Units
 from microagg.columns.kinds import Cells, Number
-from microagg.columns.ordering import ordered_by_value
-from microagg.columns.table import Coded, Table
+from microagg.columns.table import Coded, Table, ordered_by_value
 from tests.reference.order import in_order
 
 CELLS = st.one_of(st.sampled_from([-0.0, 0.0, 1.0, 2.5]), st.none())

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.columns.recoding.recoding import Recoding, Tally
+from microagg.columns.recoding import Recoding, RecodingTally
 from microagg.errors import InvalidParameter
 from tests.lengths import given_few
 from tests.reference import recoding as oracle
@@ -85,7 +85,7 @@ def check_whole_and_in_parts(table, rule, expected):
     joined = pa.concat_tables([part for part, _ in parts])
     assert joined.schema == whole.schema
     assert cells(joined) == expected
-    assert sum((one for _, one in parts), Tally()) == tally
+    assert sum((one for _, one in parts), RecodingTally()) == tally
     original = table["x"].to_pylist()
     if keeps_type:
         assert tally.changed["x"] == sum(a != b for a, b in zip(original, expected, strict=True) if b is not None)
@@ -207,7 +207,7 @@ def test_joined_categories_equal_the_oracle(values, groups):
             recoding.check_joined(tally)
     parts = [recoding.apply_to_part(coded.slice(row, 3)) for row in range(0, coded.num_rows, 3)]
     assert [one for part, _ in parts for one in cells(part)] == expected
-    recoding.check_joined(sum((one for _, one in parts), Tally()))
+    recoding.check_joined(sum((one for _, one in parts), RecodingTally()))
 
 
 @pytest.mark.parametrize("type_", [pa.int64(), pa.uint8(), pa.float64()])

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from microagg.algorithms import ama, emad
 from microagg.algorithms.dependence import Dependence
 from microagg.algorithms.kernels.sums import exact_sums, group_means
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_option
 from microagg.errors import InvalidParameter
 from microagg.work import Progress, in_parallel, tell

@@ -11,20 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.checks import EXACT_INTEGERS
-from microagg.columns.dates import DateForm
+from microagg.columns.frames import checked_floats, numbers_like
 from microagg.columns.kinds import Cells, Kind, Semi
-from microagg.columns.native import (
-    as_native,
-    blanked,
-    chunked_series,
-    floats_of,
-    holds_nulls,
-    number_range,
-    numbers_like,
-    taken,
-)
-from microagg.columns.numbers import plain_floats
+from microagg.columns.kinds.date import DateForm
+from microagg.columns.numbers import decoded, plain_floats
 from microagg.columns.table import Coded
 from microagg.errors import InvalidData
 
@@ -92,21 +82,7 @@ class NumberCoder(Coder):
 
     def cells(self, series: nw.Series[Any]) -> Cells:
         """Return the numbers, refusing what float64 cannot hold."""
-        dtype, name = series.dtype, self.name
-        missing = series.is_null().to_numpy().astype(bool)
-        if dtype.is_integer() and not missing.all() and _largest(series) > EXACT_INTEGERS:
-            raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
-                "or make it an identifier."
-            )
-        values = floats_of(series)
-        missing |= np.isnan(values)
-        is_decimal = not (dtype.is_integer() or dtype.is_float())
-        if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
-        infinite = np.count_nonzero(np.isinf(values))
-        if infinite:
-            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+        values, missing = checked_floats(series, self.name)
         states = missing.astype(np.uint8)
         for state, code in enumerate(self.codes, 2):
             states[values == code] = state
@@ -176,10 +152,6 @@ class NumberCoder(Coder):
 def _as_released(value: Any) -> str:
     """Return a category as text: whole numbers without a point, as text files have them."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _largest(series: nw.Series[Any]) -> int:
-    return max(abs(int(series.min())), abs(int(series.max())))
 
 
 @frozen()
@@ -288,9 +260,7 @@ class CategoryCoder(Coder):
 
 def plain_values(array: pa.Array) -> pa.Array:
     """Return what an Arrow array holds: no dictionary, no negative zero, null where not a number."""
-    if pa.types.is_dictionary(array.type):
-        array = array.cast(array.type.value_type)
-    array = plain_floats(array)
+    array = plain_floats(decoded(array))
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
@@ -320,3 +290,66 @@ def arrow_of(series: nw.Series[Any], name: Any) -> pa.Array:
             "or numbers.",
             columns=(name,),
         ) from None
+
+
+def number_range(series: nw.Series[Any]) -> tuple[float, float]:
+    """Return the lowest and the highest number that a column's type can hold; infinite ones of floats."""
+    dtype = series.dtype
+    if dtype.is_integer():
+        info = np.iinfo(str(dtype).lower())
+        return float(info.min), float(info.max)
+    type_: Any = None if dtype.is_float() else series.to_arrow().type
+    if type_ is None or not pa.types.is_decimal(type_):
+        return -np.inf, np.inf
+    most = (10.0**type_.precision - 1.0) / 10.0**type_.scale
+    return -most, most
+
+
+def taken(series: nw.Series[Any], rows: NDArray[np.int64]) -> nw.Series[Any]:
+    """Return the cells of a series at some rows: of the same type, whatever that is."""
+    return nw.maybe_reset_index(series[rows.tolist()])
+
+
+def blanked(series: nw.Series[Any], missing: NDArray[np.bool_]) -> nw.Series[Any]:
+    """Return a series of pandas or polars with some cells missing, of the same type where that has any."""
+    native = nw.to_native(series)
+    if hasattr(native, "iloc"):  # pandas
+        return nw.from_native(native.where(~missing), series_only=True)
+    library = nw.get_native_namespace(series)
+    nothing = library.Series(native.name, [None] * missing.size, dtype=native.dtype)
+    return nw.from_native(native.zip_with(library.Series(~missing), nothing), series_only=True)
+
+
+def holds_nulls(series: nw.Series[Any]) -> bool:
+    """Return whether a column of whole numbers can lack some: those of NumPy, which pandas has, cannot."""
+    native = nw.to_native(series)
+    return not (hasattr(native, "iloc") and isinstance(native.dtype, np.dtype))
+
+
+def chunked_series(array: pa.Array, name: Any) -> nw.Series[Any]:
+    """Make a series of an Arrow array."""
+    series: nw.Series[Any] = nw.from_native(pa.chunked_array([array]), series_only=True)
+    return series.alias(name)
+
+
+def as_native(array: pa.Array, like: nw.Series[Any], target: Any = None) -> nw.Series[Any]:
+    """Make a series of an Arrow array, of the library and the type of another, or of another type."""
+    native = nw.to_native(like if target is None else like.cast(target))
+    if hasattr(native, "combine_chunks"):  # PyArrow
+        return chunked_series(array.cast(native.type), like.name)
+    if hasattr(native, "to_frame") and hasattr(native, "iloc"):  # pandas
+        return nw.from_native(_as_pandas(array, native), series_only=True)
+    namespace = nw.get_native_namespace(like)
+    return nw.from_native(namespace.from_arrow(array).cast(native.dtype).alias(like.name), series_only=True)
+
+
+def _as_pandas(array: pa.Array, native: Any) -> Any:
+    pandas = nw.get_native_namespace(native)
+    dtype = native.dtype
+    if hasattr(dtype, "pyarrow_dtype"):
+        values: Any = pandas.arrays.ArrowExtensionArray(array.cast(dtype.pyarrow_dtype))
+    elif dtype.kind == "O":
+        values = np.array([*array.to_pylist(), None], dtype=object)[:-1]
+    else:
+        values = array.to_pandas().astype(dtype)
+    return pandas.Series(values, name=native.name, dtype=dtype)

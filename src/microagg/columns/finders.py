@@ -1,7 +1,7 @@
-"""Finding out how a column is coded: by its type, by what is asked of it, and by all of its values."""
+"""How columns are coded: by their type, by what is asked of them, and by all of their values."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.columns.coders import CategoryCoder, Coder, DateCoder, NumberCoder, arrow_of, plain_values
-from microagg.columns.dates import DatesSeen
+from microagg.columns.frames import described
 from microagg.columns.kinds import Date, Kind, Nominal, Number, Ordinal, Semi, Taxonomy
+from microagg.columns.kinds.date import DatesSeen
+from microagg.columns.kinds.taxonomy import kin_of
 from microagg.columns.labels import mostly_labelled
-from microagg.columns.taxonomies import kin_of
+from microagg.columns.table import Table
 from microagg.errors import InvalidData, InvalidParameter
+from microagg.work import Progress, stage, tell
 
 MOST_CATEGORIES = 1000
 """Categories of a nominal column, at most: more are nearly names."""
@@ -27,7 +30,7 @@ _MOST_NAMED = 1 << 20  # different values that are held to find categories or le
 
 
 @frozen()
-class Asked:
+class ColumnChoices:
     """What a recipe says of one column.
 
     Attributes
@@ -56,7 +59,7 @@ class Asked:
     power: int | None = None
 
 
-def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
+def finder_for(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> "Finder":
     """Return what finds out how a column is coded; a part of it, which may be empty, shows the type."""
     word = asked.kind
     if isinstance(word, tuple):
@@ -75,7 +78,7 @@ def finder_for(series: nw.Series[Any], name: Any, asked: Asked) -> "Finder":
     return finders[word](series, name, asked)
 
 
-def _usual(series: nw.Series[Any], name: Any, asked: Asked) -> str:
+def _usual(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> str:
     """Return the kind of a column by its type."""
     dtype = series.dtype
     if asked.kin is not None:
@@ -106,10 +109,6 @@ def _holds_numbers(series: nw.Series[Any], name: Any) -> bool:
     return bool(pa.types.is_decimal(arrow_of(series, name).type))
 
 
-def _refuse(name: Any, word: str, what: str, remedy: str) -> InvalidData:
-    return InvalidData(f"column {name!r} is {what}, not {word}. {remedy}", parameter="kinds", columns=(name,))
-
-
 class Finder(ABC):
     """Finds out how a column is coded, from all its parts.
 
@@ -121,15 +120,13 @@ class Finder(ABC):
 
     needs_all = True
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:  # noqa: ARG002
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:  # noqa: ARG002
         self.name, self.asked = name, asked
 
-    @abstractmethod
-    def see(self, series: nw.Series[Any]) -> None:
-        """Look at some more of the column."""
+    def see(self, series: nw.Series[Any]) -> None:  # noqa: B027
+        """Look at some more of the column, unless its type says it all."""
 
-    @abstractmethod
-    def join(self, other: Any) -> None:
+    def join(self, other: Any) -> None:  # noqa: B027
         """Take what another one has seen, of later rows."""
 
     @abstractmethod
@@ -150,7 +147,7 @@ class NumberFinder(Finder):
     needs_all = False
     word = "a mean"
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         if not _holds_numbers(series, name):
             raise InvalidData(
@@ -161,12 +158,6 @@ class NumberFinder(Finder):
             )
         codes = _numeric_codes(asked.codes, name)
         self._coder = NumberCoder(name, Number(), asked.importance, codes, asked.reserved, asked.power)
-
-    def see(self, series: nw.Series[Any]) -> None:
-        """Do nothing."""
-
-    def join(self, other: Any) -> None:
-        """Do nothing."""
 
     def coder(self) -> Coder:
         """Return what codes the column."""
@@ -179,7 +170,7 @@ class SemiFinder(NumberFinder):
     needs_all = True
     word = "a mean beside a spike"
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         self._values, self._counts = np.empty(0), np.empty(0, dtype=np.int64)
         self._n_values = 0
@@ -228,20 +219,17 @@ def _numeric_codes(codes: tuple[Any, ...], name: Any) -> tuple[float, ...]:
         ) from None
 
 
-def described(series: nw.Series[Any]) -> str:
-    """Name the type of a column without showing its categories, which are cells of the data."""
-    native = getattr(nw.to_native(series), "dtype", None)
-    kind = str(native) if isinstance(native, np.dtype) else type(series.dtype).__name__
-    return f"not numeric ({kind})"
-
-
 class DateFinder(Finder):
     """Dates, times and durations."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            raise _refuse(name, "a date", "a number", "Choose number in kinds, or store it as dates.")
+            raise InvalidData(
+                f"column {name!r} is a number, not a date. Choose number in kinds, or store it as dates.",
+                parameter="kinds",
+                columns=(name,),
+            )
         if asked.codes:
             raise InvalidParameter(
                 f"missing_codes cannot be used with column {name!r}, which holds dates. Leave them out.",
@@ -268,18 +256,12 @@ class DateFinder(Finder):
 class CategoryFinder(Finder):
     """Categories: the different values of the column, without codes for missing ones."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         self._values = plain_values(arrow_of(series, name).slice(0, 0))
         kind = self._values.type
-        try:
-            self._codes = tuple(pa.array([_like_type(code, kind) for code in asked.codes], kind).to_pylist())
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            raise InvalidParameter(
-                f"missing_codes of column {name!r} are not of its type. Write them as the file does.",
-                parameter="missing_codes",
-                columns=(name,),
-            ) from None
+        codes = _of_type(kind, asked.codes, "missing_codes", "missing_codes", name)
+        self._codes = tuple(codes.to_pylist())
 
     def see(self, series: nw.Series[Any]) -> None:
         """Collect the different values."""
@@ -328,13 +310,13 @@ class NominalFinder(CategoryFinder):
 class OrdinalFinder(CategoryFinder):
     """Categories with an order: that of the levels that are named, or of the column itself."""
 
-    def __init__(self, series: nw.Series[Any], name: Any, asked: Asked) -> None:
+    def __init__(self, series: nw.Series[Any], name: Any, asked: ColumnChoices) -> None:
         super().__init__(series, name, asked)
         kind = arrow_of(series, name).type
         self._is_dictionary = pa.types.is_dictionary(kind) and kind.ordered
         self._levels: pa.Array | None = None
         if isinstance(asked.kind, tuple):
-            self._levels = self._named(asked.kind)
+            self._levels = _of_type(self._values.type, asked.kind, "the levels", "kinds", name)
         elif not self._is_dictionary and pa.types.is_large_string(self._values.type):
             raise InvalidData(
                 f"column {name!r} is text, and the order of its values is not known. List its levels in kinds, in "
@@ -342,17 +324,6 @@ class OrdinalFinder(CategoryFinder):
                 parameter="kinds",
                 columns=(name,),
             )
-
-    def _named(self, levels: tuple[Any, ...]) -> pa.Array:
-        kind = self._values.type
-        try:
-            return pa.array([_like_type(level, kind) for level in levels], kind)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError):
-            raise InvalidParameter(
-                f"the levels of column {self.name!r} are not of its type. Write them as the file does.",
-                parameter="kinds",
-                columns=(self.name,),
-            ) from None
 
     def see(self, series: nw.Series[Any]) -> None:
         """Collect the different values, and the levels that the column's type has."""
@@ -377,6 +348,78 @@ class OrdinalFinder(CategoryFinder):
         return CategoryCoder(self.name, Ordinal(len(levels)), self.asked.importance, self._codes, levels)
 
 
-def _like_type(code: Any, type_: pa.DataType) -> Any:
-    is_text = pa.types.is_large_string(type_) or pa.types.is_string(type_)
-    return str(code) if is_text else type_.to_pandas_dtype()(code)
+def _of_type(kind: pa.DataType, values: Sequence[Any], what: str, parameter: str, name: Any) -> pa.Array:
+    """Return what a recipe says of a column as values of the column's type."""
+    is_text = pa.types.is_large_string(kind) or pa.types.is_string(kind)
+    try:
+        return pa.array([str(value) if is_text else kind.to_pandas_dtype()(value) for value in values], kind)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        raise InvalidParameter(
+            f"{what} of column {name!r} are not of its type. Write them as the file does.",
+            parameter=parameter,
+            columns=(name,),
+        ) from None
+
+
+def open_table(
+    frame: nw.DataFrame[Any], asked: Mapping[Any, ColumnChoices], progress: Progress | None = None
+) -> tuple[Table, dict[Any, "Coder"]]:
+    """Return the columns that are asked for, coded, and what codes them."""
+    coders = {}
+    for name, wish in asked.items():
+        coders[name] = coder_for(frame.get_column(name), name, wish)
+        tell(stage(progress, 0, 2), len(coders), len(asked))
+    return written_table(frame, list(coders.values()), stage(progress, 1, 2)), coders
+
+
+def coder_for(series: nw.Series[Any], name: Any, asked: ColumnChoices) -> Coder:
+    """Find out how a column is coded, or say why it cannot be."""
+    finder = finder_for(series, name, asked)
+    finder.see(series)
+    return finder.coder()
+
+
+def _check_alike(before: nw.Series[Any], after: nw.Series[Any], name: Any) -> None:
+    """Refuse a column that is numbers in one file only."""
+    for which, one, other in (("original", before, after), ("masked", after, before)):
+        if other.dtype.is_numeric() and not one.dtype.is_numeric():
+            raise InvalidData(
+                f"column {name!r} of the {which} file is {described(one)}, and in the other file it is not. Store "
+                "both in the same way, or leave it out with columns=.",
+                columns=(name,),
+            )
+
+
+def open_both(
+    before: nw.DataFrame[Any], after: nw.DataFrame[Any], asked: Mapping[Any, ColumnChoices]
+) -> tuple[Table, Table]:
+    """Code two files in the same way: by the kinds of the first; the second may hold further categories."""
+    coders = []
+    for name, wish in asked.items():
+        _check_alike(before.get_column(name), after.get_column(name), name)
+        coder = coder_for(before.get_column(name), name, wish)
+        if isinstance(coder, CategoryCoder) and isinstance(coder.kind, Nominal):
+            finder = NominalFinder(after.get_column(name), name, ColumnChoices(codes=coder.codes))
+            finder.see(after.get_column(name))
+            others = finder.in_order()
+            try:
+                others = others.cast(coder.values.type)
+            except pa.ArrowException:
+                raise InvalidData(
+                    f"column {name!r} is of another type in the masked file ({others.type}). Store both in the same "
+                    "way.",
+                    columns=(name,),
+                ) from None
+            fresh = others.filter(pc.invert(pc.is_in(others, value_set=coder.values)))
+            coder = replace(coder, values=pa.concat_arrays([coder.values, fresh]))
+        coders.append(coder)
+    return written_table(before, coders), written_table(after, coders)
+
+
+def written_table(frame: nw.DataFrame[Any], coders: Sequence[Coder], progress: Progress | None = None) -> Table:
+    """Code the columns of a frame that holds values of the coders' columns."""
+    columns = []
+    for coder in coders:
+        columns.append(coder.coded(frame.get_column(coder.name)))
+        tell(progress, len(columns), len(coders))
+    return Table(tuple(columns))

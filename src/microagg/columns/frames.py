@@ -6,16 +6,17 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import classes_of, split_classes
 from microagg.algorithms.units import Units
 from microagg.checks import EXACT_INTEGERS, check_matrix
-from microagg.columns.native import floats_of
+from microagg.columns.numbers import as_floats, by_value, decoded, plain_floats
+from microagg.columns.traces import frame_without_traces, shown_values, sortable, with_views_of, without_views
 from microagg.errors import InvalidData, RoleError, a_type
 from microagg.work import Progress, each, in_parallel, threads_for
-
-_WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct", "map")  # as Arrow calls its types
 
 
 def open_frame(frame: Any) -> nw.DataFrame[Any]:
@@ -37,8 +38,6 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
     if opened.shape[0] == 0:
         raise InvalidData("the frame has no records. Pass at least k of them.")
     if opened.implementation.is_pyarrow():
-        from microagg.columns.categories import without_views
-
         opened = nw.from_native(without_views(opened.to_native()), eager_only=True)
     if opened.implementation.is_pandas():
         opened = nw.from_native(_in_one_piece(opened.to_native()), eager_only=True)
@@ -48,7 +47,6 @@ def open_frame(frame: Any) -> nw.DataFrame[Any]:
 def _in_one_piece(frame: Any) -> Any:
     """Return a pandas frame whose Arrow columns, as of text, are one array each: those of joined frames are several."""
     import pandas as pd
-    import pyarrow as pa
 
     fresh = {}
     for place in range(frame.shape[1]):
@@ -105,56 +103,61 @@ WHOSE = "Fill them in: only you can know which unit such a record belongs to."
 
 
 def check_complete(
-    frame: nw.DataFrame[Any],
-    names: Sequence[Any],
-    *,
-    file: str = "",
-    remedy: str = "Impute them, or drop those records.",
+    frame: nw.DataFrame[Any], names: Sequence[Any], *, remedy: str = "Impute them, or drop those records."
 ) -> None:
     """Refuse missing values, naming the columns and how many each has."""
     missing = missing_rows(frame, names)
     if missing:
         listed = ", ".join(f"{name!r} ({np.count_nonzero(mask)})" for name, mask in missing.items())
-        raise InvalidData(f"missing values in {file or f'{len(missing)} column(s)'}: {listed}. {remedy}")
+        raise InvalidData(f"missing values in {len(missing)} column(s): {listed}. {remedy}")
 
 
-def check_numeric(
-    frame: nw.DataFrame[Any], names: Sequence[Any], *, file: str = "", otherwise: str = "give it another role"
-) -> None:
-    """Refuse columns that no mean can be taken of, saying how to encode them, or what to do otherwise."""
+def check_numeric(frame: nw.DataFrame[Any], names: Sequence[Any]) -> None:
+    """Refuse columns that no mean can be taken of, saying how to encode them."""
     for name in names:
-        dtype = frame.get_column(name).dtype
-        if dtype.is_numeric():
+        series = frame.get_column(name)
+        if series.dtype.is_numeric():
             continue
-        if dtype == nw.Boolean:
-            remedy = f"Encode it as 0 and 1, or {otherwise}."
-        elif dtype.is_temporal():
-            remedy = f"Turn it into a number, such as days since a date, or {otherwise}."
+        if series.dtype == nw.Boolean:
+            remedy = "Encode it as 0 and 1"
+        elif series.dtype.is_temporal():
+            remedy = "Turn it into a number, such as days since a date"
         else:
-            remedy = f"Encode it as numbers that can be averaged, or {otherwise}."
-        native = getattr(nw.to_native(frame.get_column(name)), "dtype", None)
-        # The text of any other type may list categories, which are cells of the data.
-        kind = str(native) if isinstance(native, np.dtype) else type(dtype).__name__
-        raise InvalidData(f"column {name!r}{file} is not numeric ({kind}). {remedy}")
+            remedy = "Encode it as numbers that can be averaged"
+        raise InvalidData(f"column {name!r} is {described(series)}. {remedy}, or leave it out.")
+
+
+def described(series: nw.Series[Any]) -> str:
+    """Name the type of a column without showing its categories, which are cells of the data."""
+    native = getattr(nw.to_native(series), "dtype", None)
+    kind = str(native) if isinstance(native, np.dtype) else type(series.dtype).__name__
+    return f"not numeric ({kind})"
 
 
 def to_columns(frame: nw.DataFrame[Any], names: Sequence[Any]) -> NDArray[np.float64]:
     """Read numeric columns without missing values as float64, (d, n), refusing what float64 cannot hold."""
-    columns = np.empty((len(names), frame.shape[0]))
-    for values, name in zip(columns, names, strict=True):
-        series = frame.get_column(name)
-        if series.dtype.is_integer() and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
-            raise InvalidData(
-                f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, "
-                "or make it an identifier."
-            )
-        values[:] = floats_of(series)
-        if series.dtype.is_decimal() and np.abs(values).max() > EXACT_INTEGERS:
-            raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
-        infinite = np.count_nonzero(np.isinf(values))
-        if infinite:
-            raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
-    return columns
+    return np.array([checked_floats(frame.get_column(name), name)[0] for name in names])
+
+
+def checked_floats(series: nw.Series[Any], name: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return a column of numbers as float64, NaN where missing, and where that is; refuse what float64 cannot hold."""
+    dtype = series.dtype
+    missing = series.is_null().to_numpy().astype(bool)
+    is_whole = dtype.is_integer() and not missing.all()
+    if is_whole and max(abs(int(series.min())), abs(int(series.max()))) > EXACT_INTEGERS:
+        raise InvalidData(
+            f"column {name!r} has integers beyond 2**53, which float64 cannot distinguish. Subtract an offset, or make "
+            "it an identifier."
+        )
+    values = floats_of(series)
+    missing |= np.isnan(values)
+    is_decimal = not (dtype.is_integer() or dtype.is_float())
+    if is_decimal and not missing.all() and np.abs(values[~missing]).max() > EXACT_INTEGERS:
+        raise InvalidData(f"column {name!r} has decimals beyond 2**53, which float64 cannot distinguish. Scale it.")
+    infinite = np.count_nonzero(np.isinf(values))
+    if infinite:
+        raise InvalidData(f"column {name!r} has {infinite} infinite value(s). Drop those records or cap them.")
+    return values, missing
 
 
 def only(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
@@ -174,7 +177,7 @@ def read_numbers(file: Any) -> tuple[list[Any], NDArray[np.float64]]:
         return list(range(columns.shape[0])), columns
     frame = open_frame(file)
     names: list[Any] = list(frame.columns)
-    check_numeric(frame, names, otherwise="leave it out")
+    check_numeric(frame, names)
     check_complete(frame, names)
     return names, to_columns(frame, names)
 
@@ -208,8 +211,6 @@ def category_codes(
 
 def unit_codes(frame: nw.DataFrame[Any], name: Any) -> NDArray[np.int64]:
     """Number the units of a column from 0, whichever way each of them is spelt."""
-    from microagg.columns.spelling import by_value
-
     indices = _indices(frame, name, by_value)
     return split_classes(np.zeros_like(indices), indices, indices)
 
@@ -227,17 +228,13 @@ def row_classes(frame: nw.DataFrame[Any], names: Sequence[Any], progress: Progre
     return classes_of([np.zeros(frame.shape[0], dtype=np.int64), *indices])
 
 
-def _indices(frame: nw.DataFrame[Any], name: Any, as_compared: Callable[[Any], Any] | None = None) -> NDArray[np.int64]:
+def _indices(
+    frame: nw.DataFrame[Any], name: Any, as_compared: Callable[[Any], Any] = plain_floats
+) -> NDArray[np.int64]:
     """Number the distinct values of a column, in the form in which they are compared."""
-    import pyarrow as pa
-
-    from microagg.columns.numbers import plain_floats
-
     try:
-        array = frame.get_column(name).to_arrow()
-        if pa.types.is_dictionary(array.type):  # its own codes may differ for equal values
-            array = array.cast(array.type.value_type)
-        encoded = (as_compared or plain_floats)(array).dictionary_encode()
+        array = decoded(frame.get_column(name).to_arrow())  # a dictionary's own codes may differ for equal values
+        encoded = as_compared(array).dictionary_encode()
     except (pa.ArrowException, TypeError, OverflowError):  # whose message may show a cell
         raise InvalidData(
             f"column {name!r} mixes types or holds lists, so that its values cannot be compared. Turn it into "
@@ -257,18 +254,11 @@ class Numbering:
 
     def codes(self, table: Any) -> NDArray[np.int64]:
         """Return the number of each row; equal combinations have the same one in every table."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        from microagg.columns.numbers import plain_floats
-
         found = []
         for name in self._names:
             array = table[name].combine_chunks()
             try:
-                if pa.types.is_dictionary(array.type):
-                    array = array.cast(array.type.value_type)
-                array = plain_floats(array)
+                array = plain_floats(decoded(array))
                 known = self._values.get(name, array.slice(0, 0))
                 distinct = array.unique()
                 fresh = distinct.filter(pc.is_null(pc.index_in(distinct, value_set=known)))
@@ -285,9 +275,6 @@ class Numbering:
 
 def differ(before: nw.DataFrame[Any], after: nw.DataFrame[Any], name: Any) -> bool:
     """Return whether two files have other values in a column; those of another type are taken for others."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     was, now = (one.get_column(name).to_arrow() for one in (before, after))
     try:
         now = now.cast(was.type)
@@ -323,26 +310,18 @@ def row_ranks(frame: nw.DataFrame[Any]) -> NDArray[np.int64]:
 
     It follows from the values alone, and not from where rows stand.
     """
-    import pyarrow as pa
-
     ranks = np.zeros(frame.shape[0], dtype=np.int64)
     for name in frame.columns:
-        array = frame.get_column(name).to_arrow()
-        if pa.types.is_dictionary(array.type):
-            array = array.cast(array.type.value_type)
+        array = decoded(frame.get_column(name).to_arrow())
         try:
             own = _ranks(sortable(array))
         except pa.ArrowException:  # it sorts more types than it finds the different values of
-            own = _ranks(_as_shown(array))
+            own = _ranks(shown_values(array))
         ranks = np.unique(ranks * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1].astype(np.int64).ravel()
     return ranks
 
 
 def _ranks(array: Any) -> NDArray[np.int64]:
-    import pyarrow.compute as pc
-
-    from microagg.columns.numbers import plain_floats
-
     encoded = plain_floats(array).dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     places = np.empty(order.size + 1, dtype=np.int64)
@@ -351,87 +330,31 @@ def _ranks(array: Any) -> NDArray[np.int64]:
     return np.asarray(places[indices])
 
 
-def sortable(array: Any) -> Any:
-    """Return an array of Arrow that it can sort: itself, or of lists, intervals and the like how they are shown."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        pc.sort_indices(pa.table({"0": array.slice(0, 1)}), [("0", "ascending")])
-    except pa.ArrowException:
-        return _as_shown(array)
-    return array
-
-
-def _as_shown(array: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
-    except (OverflowError, ValueError):  # moments that Python has no words for
-        return pa.nulls(len(array), pa.string())
-
-
 def with_columns(frame: nw.DataFrame[Any], names: Sequence[Any], replaced: Mapping[Any, nw.Series[Any]]) -> Any:
     """Build a native frame of these columns in this order, some of them replaced by others."""
-    native = nw.to_native(frame.select(*(nw.col(name) for name in names)).with_columns(*replaced.values()))
-    if hasattr(native, "replace_schema_metadata"):
-        return _arrow_without_traces(native)
-    if hasattr(native, "attrs"):
-        return _pandas_without_traces(native)
-    if hasattr(native, "iter_columns"):
-        return _polars_without_traces(native)
-    return native
+    selected = frame.select(*(nw.col(name) for name in names)).with_columns(*replaced.values())
+    return frame_without_traces(nw.to_native(selected))
 
 
 def laid_out_like(frame: Any, released: Any) -> Any:
     """Return a released frame with its text laid out in memory as the caller's is."""
     if not (hasattr(frame, "replace_schema_metadata") and hasattr(released, "replace_schema_metadata")):
         return released
-    from microagg.columns.categories import with_views_of
-
     return with_views_of(released, frame)
 
 
-def _arrow_without_traces(table: Any) -> Any:
-    """Copy the rows out of the buffers they share with others; drop metadata and unused dictionary values."""
-    import pyarrow as pa
-
-    from microagg.columns.categories import without_traces
-
-    return pa.table({name: without_traces(table[name].combine_chunks()) for name in table.column_names})
+def floats_of(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Return a copy of numbers as float64, NaN where missing."""
+    if series.dtype.is_integer() or series.dtype.is_float():
+        return np.array(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return np.array(as_floats(series.to_arrow()).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _polars_without_traces(frame: Any) -> Any:
-    """Copy text out of the buffers it shares with rows that were left out, and drop categories that no row has."""
-    import polars as pl
-
-    from microagg.columns.categories import without_traces
-
-    fresh = []
-    for series in frame.iter_columns():
-        if series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested():
-            compact = pl.from_arrow(without_traces(series.to_arrow())).alias(series.name)
-            fresh.append(compact if series.dtype.is_nested() else compact.cast(series.dtype))
-        elif series.dtype == pl.Enum:
-            text = series.cast(pl.String)
-            present = set(text.unique())
-            fresh.append(text.cast(pl.Enum([name for name in series.dtype.categories if name in present])))
-    return frame.with_columns(fresh)
-
-
-def _pandas_without_traces(frame: Any) -> Any:
-    """Drop attributes, the name of the columns' index, and categories that no row has."""
-    from microagg.columns.categories import without_traces
-
-    pandas = nw.get_native_namespace(frame)
-    frame = frame.take(np.arange(len(frame)))  # copies out of shared buffers, as copy() need not
-    frame.attrs = {}
-    frame.columns = frame.columns.rename(None)  # a new index: the old one may be the caller's too
-    for position, dtype in enumerate(frame.dtypes):
-        if str(getattr(dtype, "pyarrow_dtype", "")).startswith(_WITH_TRACES):
-            column = nw.from_native(frame.iloc[:, position], series_only=True).to_arrow()
-            frame.isetitem(position, pandas.arrays.ArrowExtensionArray(without_traces(column)))
-        elif hasattr(dtype, "categories"):
-            frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
-    return frame
+def numbers_like(series: nw.Series[Any], values: NDArray[Any]) -> nw.Series[Any]:
+    """Make a series of new numbers with the name, library and family of dtypes of an old one."""
+    fresh = nw.new_series(series.name, values, backend=nw.get_native_namespace(series))
+    target = series.dtype if values.dtype.kind in "iu" or series.dtype == nw.Float32 else nw.Float64()
+    native_type = getattr(nw.to_native(series.cast(target)), "dtype", None)
+    if hasattr(nw.to_native(fresh), "astype"):  # pandas has several kinds of each number: keep the caller's
+        return nw.from_native(nw.to_native(fresh).astype(native_type), series_only=True)
+    return fresh.cast(target)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.base.frozen import frozen
+from microagg.checks import EXACT_INTEGERS
 
 MOST_STATES = 30
 """Values of a column that may each be missing in a way of its own: more are one plain missing value."""
@@ -57,7 +58,7 @@ class Labels:
 
 
 @frozen()
-class Masked:
+class MaskedColumns:
     """Which columns of a table hold other values than its source's.
 
     Attributes
@@ -79,7 +80,7 @@ class Masked:
     tags: Mapping[str, pa.Array] = field(default_factory=dict)
     untold: Collection[str] = ()
 
-    def tagged(self, rows: Any) -> "Masked":
+    def tagged(self, rows: Any) -> "MaskedColumns":
         """Return the same of a table that has these rows."""
         return replace(self, tags=_taken(self.tags, rows))
 
@@ -153,3 +154,44 @@ def mostly_labelled(values: pa.Array, labels: Mapping[Any, str], codes: Collecti
         return False
     counted = [value for value in values.to_pylist() if value not in codes]
     return 2 * sum(value in labels for value in counted) >= len(counted) > 0
+
+
+Tags = Mapping[str, Mapping[float, str]]
+"""By column, the number that stands for each of .a to .z."""
+
+
+def with_tags_as_numbers(table: pa.Table, labels: Labels | None, names: Sequence[str]) -> tuple[pa.Table, Tags]:
+    """Put numbers in the place of .a to .z, beyond all others of a column; give which stand for which.
+
+    Dates have no such numbers, and files of others than Stata are not written with such values: there they are plainly
+    missing.
+    """
+    tags = labels.tags if labels is not None and labels.kind == "stata" else {}
+    found = {}
+    for name in names:
+        letters = tags[name].unique().drop_null() if name in tags else pa.array([], pa.string())
+        column = table[name]
+        if not len(letters) or not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            continue
+        largest = int(pc.max(pc.abs(column)).as_py() or 0)
+        if largest + len(letters) >= EXACT_INTEGERS:
+            continue
+        letters = letters.take(pc.sort_indices(letters))
+        numbers = pa.array(range(largest + 1, largest + 1 + len(letters))).cast(column.type)
+        placed = numbers.take(pc.index_in(tags[name], value_set=letters))
+        table = table.set_column(table.column_names.index(name), name, pc.coalesce(column, placed))
+        found[name] = dict(zip(numbers.to_pylist(), letters.to_pylist(), strict=True))
+    return table, found
+
+
+def with_tags_again(table: pa.Table, tags: Tags) -> tuple[pa.Table, dict[str, pa.Array]]:
+    """Return a masked table with null where a number stands for one of .a to .z, and which one each row has."""
+    found = {}
+    for name, letters in tags.items():
+        column = table[name].combine_chunks()
+        numbers = pa.array(list(letters)).cast(column.type)
+        places = pc.index_in(column, value_set=numbers)
+        found[name] = pa.array(list(letters.values())).take(places)
+        plain: Any = pc.if_else(pc.is_valid(places), pa.scalar(None, column.type), column)
+        table = table.set_column(table.column_names.index(name), name, plain)
+    return table, found

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import codes_of, first_of_each, split_classes
 from microagg.algorithms.units import Units, held_by
+from microagg.columns.kinds._kind import States
 from microagg.columns.table import Table
+from microagg.columns.weights import Labels
 from microagg.errors import InvalidData, setting
 
 _MOST_PATTERNS = 1 << 20  # that are distinguished beyond memory
@@ -31,19 +33,19 @@ class Patterns:
         The records of each stratum, where a file is read in parts; empty otherwise.
     """
 
-    pieces: NDArray[np.int64]
+    pieces: Labels
     n_patterns: int
     n_moved: int
-    strata_sizes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    strata_sizes: Labels = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-Short = Callable[[NDArray[np.int64]], NDArray[np.bool_]]
+Short = Callable[[Labels], NDArray[np.bool_]]
 """Returns, for the piece of each pattern, which pieces cannot stand by themselves."""
 
 
 def find_patterns(
     table: Table,
-    strata: NDArray[np.int64],
+    strata: Labels,
     k: int,
     units: Units | None = None,
     weighing: NDArray[np.bool_] | None = None,
@@ -73,7 +75,7 @@ def find_patterns(
     return Patterns(np.asarray(pieces, dtype=np.int64), int(patterns.max()) + 1, moved)
 
 
-def _ranks(states: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _ranks(states: States) -> Labels:
     """Number patterns by what they lack of the first column, then of the next, and so on."""
     order = np.lexsort(states[::-1])
     ranks = np.empty_like(order)
@@ -81,12 +83,10 @@ def _ranks(states: NDArray[np.uint8]) -> NDArray[np.int64]:
     return ranks
 
 
-def _short(
-    patterns: NDArray[np.int64], n_patterns: int, k: int, units: Units | None, weighing: NDArray[np.bool_] | None
-) -> Short:
+def _short(patterns: Labels, n_patterns: int, k: int, units: Units | None, weighing: NDArray[np.bool_] | None) -> Short:
     codes = np.arange(patterns.size) if units is None else units.codes
 
-    def short(target: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def short(target: Labels) -> NDArray[np.bool_]:
         own = target[patterns]
         found = np.zeros(n_patterns, dtype=np.bool_)
         if units is not None:
@@ -101,17 +101,17 @@ def _short(
 class PatternsSeen:
     """Numbers what records lack, and in which stratum, over tables that come one after the other.
 
-    Where patterns are not distinguished, a stratum is one number.
+    Where patterns are not distinguished, a stratum is one number. `sizes` are the records of each number.
     """
 
     def __init__(self, apart: bool) -> None:
         self._apart = apart
         self._numbers: dict[tuple[int, bytes], int] = {}
         self._first: list[int] = []
-        self._sizes = np.zeros(0, dtype=np.int64)
+        self.sizes = np.zeros(0, dtype=np.int64)
         self._records = 0
 
-    def codes(self, table: Table, strata: NDArray[np.int64]) -> NDArray[np.int64]:
+    def codes(self, table: Table, strata: Labels) -> Labels:
         """Return each record's number: one for all records of a stratum with the same missing columns, in any table."""
         lacking = {
             j: column.cells.states for j, column in enumerate(table) if self._apart and column.cells.states is not None
@@ -130,19 +130,17 @@ class PatternsSeen:
         self._records += classes.size
         return np.asarray(numbers[classes])
 
-    def join(self, other: "PatternsSeen", strata: NDArray[np.int64]) -> NDArray[np.int64]:
+    def join(self, other: "PatternsSeen", strata: Labels) -> Labels:
         """Take what another one has seen, of later rows; `strata` are our numbers of its strata. Give ours of its own.
 
         It has numbered strata by itself, as one does who sees a part of a file.
         """
         keys = [(int(strata[stratum]), states) for stratum, states in other._numbers]
-        numbers = self._number(keys, np.array(other._first, dtype=np.int64), other._sizes)
+        numbers = self._number(keys, np.array(other._first, dtype=np.int64), other.sizes)
         self._records += other._records
         return numbers
 
-    def _number(
-        self, keys: list[tuple[int, bytes]], first: NDArray[np.int64], sizes: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def _number(self, keys: list[tuple[int, bytes]], first: Labels, sizes: Labels) -> Labels:
         """Number combinations of strata and states, which come in order of their first rows, counted from here."""
         numbers = []
         for key, row in zip(keys, first.tolist(), strict=True):
@@ -155,8 +153,8 @@ class PatternsSeen:
                 f"together ({setting('missing', 'state')}).",
                 parameter="missing",
             )
-        self._sizes = np.pad(self._sizes, (0, len(self._numbers) - self._sizes.size))
-        self._sizes[numbers] += sizes
+        self.sizes = np.pad(self.sizes, (0, len(self._numbers) - self.sizes.size))
+        self.sizes[numbers] += sizes
         return np.array(numbers, dtype=np.int64)
 
     def pieces(self, k: int, short: Short | None = None, *, by_value: bool = False) -> Patterns:
@@ -166,34 +164,29 @@ class PatternsSeen:
         if not states.any():
             return Patterns(strata, int(self._apart), 0, self.strata_sizes)
         first = _ranks(states) if by_value else np.array(self._first)
-        target, moved = join_rare(states, strata, self._sizes, first, k, short)
+        target, moved = join_rare(states, strata, self.sizes, first, k, short)
         pieces = np.asarray(np.unique(target, return_inverse=True)[1], dtype=np.int64)
         return Patterns(pieces, np.unique(states, axis=1).shape[1], moved, self.strata_sizes)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
-        """The records of each number."""
-        return self._sizes
-
-    @property
-    def strata(self) -> NDArray[np.int64]:
+    def strata(self) -> Labels:
         """The stratum of each number."""
         return np.array([stratum for stratum, _ in self._numbers], dtype=np.int64)
 
     @property
-    def strata_sizes(self) -> NDArray[np.int64]:
+    def strata_sizes(self) -> Labels:
         """The records of each stratum."""
-        return np.bincount(self.strata, weights=self._sizes).astype(np.int64)
+        return np.bincount(self.strata, weights=self.sizes).astype(np.int64)
 
 
 def join_rare(
-    states: NDArray[np.uint8],
-    strata: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    first: NDArray[np.int64],
+    states: States,
+    strata: Labels,
+    sizes: Labels,
+    first: Labels,
     k: int,
     short: Short | None = None,
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[Labels, int]:
     """Let patterns with fewer than k records join others of their stratum; see `find_patterns`.
 
     For each pattern of a stratum `states` (columns, patterns) holds what is missing, and how; `strata`, `sizes` and
@@ -216,12 +209,12 @@ def join_rare(
 
 
 def _join_short(
-    states: NDArray[np.uint8],
-    strata: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    first: NDArray[np.int64],
+    states: States,
+    strata: Labels,
+    sizes: Labels,
+    first: Labels,
     lacking: NDArray[np.bool_],
-    target: NDArray[np.int64],
+    target: Labels,
 ) -> bool:
     """Let one piece of each stratum that still holds too little join its nearest; return whether any did.
 
@@ -241,9 +234,7 @@ def _join_short(
     return joined
 
 
-def _nearest(
-    small: NDArray[np.uint8], large: NDArray[np.uint8], sizes: NDArray[np.int64], first: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _nearest(small: States, large: States, sizes: Labels, first: Labels) -> Labels:
     """Return for each small pattern (columns, patterns) the large one that differs in the fewest columns."""
     preferred = np.lexsort((first, -sizes))
     large = large[:, preferred]

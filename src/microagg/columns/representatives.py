@@ -11,10 +11,8 @@ from microagg.algorithms.kernels.sums import exact_digits
 from microagg.algorithms.scores import Moved
 from microagg.columns.kinds import Cells, Facts, Rule
 from microagg.columns.table import Coded, Table
-from microagg.columns.weights import Members, Weights
+from microagg.columns.weights import Labels, Members, Weights
 from microagg.work import ALONE, Work
-
-Labels = NDArray[np.int64]
 
 
 class Represented(NamedTuple):
@@ -87,13 +85,12 @@ def released_by(
     kind = column.kind
     facts = kind.count(column.cells, rule.units) if facts is None else facts
     cells = column.cells.with_common_states(facts.rare_states(rule.fewest))
-    rule = replace(rule.of_column(column.name), facts=facts.with_common_states(rule.fewest))
-    if weights is None:
-        found = kind.representatives(cells, labels, n_groups, rule)
-        return Released(found, np.zeros(n_groups, dtype=bool), None)
     present = None if cells.states is None or not kind.needs_value else cells.present
-    members = Members.of(weights, labels, n_groups, present)
-    found = kind.representatives(cells, labels, n_groups, rule, members)
+    members = None if weights is None else Members.of(weights, labels, n_groups, present)
+    rule = replace(rule.of_column(column.name), facts=facts.with_common_states(rule.fewest), members=members)
+    found = kind.representatives(cells, labels, n_groups, rule)
+    if weights is None or members is None:
+        return Released(found, np.zeros(n_groups, dtype=bool), None)
     cut = members.cut & found.present
     return Released(found, cut, _moved(cells, found, labels, cut, weights) if kind.is_quantity else None)
 
@@ -110,7 +107,7 @@ def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], w
 
 
 def released_values(
-    columns: NDArray[np.float64], labels: NDArray[np.int64], how: str = "mean", n_jobs: int = 1
+    columns: NDArray[np.float64], labels: Labels, how: str = "mean", n_jobs: int = 1
 ) -> NDArray[np.float64]:
     """Replace each number of `columns` (d, n) by the mean or median of its group."""
     released = represent(Table.of_numbers(range(len(columns)), columns), labels, Rule(2, how), Work(n_jobs)).records

@@ -2,7 +2,6 @@
 
 from microagg.datasets.casc import load
 from microagg.datasets.households import households
-from microagg.datasets.made import normal, panel, survey, uniform
-from microagg.datasets.trees import TREES, binary_tree, dependence_tree
+from microagg.datasets.made import TREES, binary_tree, dependence_tree, normal, panel, survey, uniform
 
 __all__ = ["TREES", "binary_tree", "dependence_tree", "households", "load", "normal", "panel", "survey", "uniform"]

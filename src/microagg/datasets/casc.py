@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.datasets._frame import as_frame
+from microagg.datasets.made import as_frame
 from microagg.errors import DatasetUnavailable, InvalidParameter
 
 SOURCE = "https://cran.r-project.org/src/contrib/Archive/sdcMicro/sdcMicro_5.7.7.tar.gz"

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from microagg.algorithms.units import Units
 from microagg.checks import check_matrix
-from microagg.columns.spelling import by_value
+from microagg.columns.numbers import by_value
 from microagg.errors import InvalidData, InvalidParameter
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from microagg.columns.categories import without_views
 from microagg.columns.numbers import NumbersSeen, named_numbers, to_be_numbers, without_marks
+from microagg.columns.traces import without_views
 from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.files.files import whole_file
 from microagg.files.formats.database_addresses import is_database

@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 from microagg.base.frozen import frozen
 from microagg.checks import nearest
 from microagg.columns.labels import Labels
-from microagg.columns.numbers import is_text
-from microagg.columns.spelling import by_value
+from microagg.columns.numbers import by_value, is_text
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.files.sources import Source
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from microagg.base.frozen import frozen
 from microagg.checks import check_jobs
-from microagg.columns.categories import without_traces, without_views
-from microagg.columns.labels import Labels, Masked, declared_values, without_declared_missing
+from microagg.columns.labels import Labels, MaskedColumns, declared_values, without_declared_missing
 from microagg.columns.numbers import Marks, named_numbers, to_be_numbers, to_numbers, without_marks
+from microagg.columns.traces import without_traces, without_views
 from microagg.errors import InvalidData, RoleError
 from microagg.files import databases
 from microagg.files.addresses import check_target, file_digest, kind_at
@@ -310,7 +310,7 @@ def write_target(
     address: str | os.PathLike[str],
     like: Source,
     *,
-    masked: Masked | Collection[str] = (),
+    masked: MaskedColumns | Collection[str] = (),
     overwrite: bool = False,
     excel_safe: bool = False,
     promise: Promise | None = None,
@@ -327,7 +327,7 @@ def write_target(
     table : pyarrow.Table
     address : str or path
     like : Source
-    masked : Masked or collection of str
+    masked : MaskedColumns or collection of str
         The columns whose values are no longer the source's.
     overwrite : bool
     excel_safe : bool
@@ -352,7 +352,7 @@ def write_target(
         If the table does not have a column that the promise is about.
     """
     check_target(address, like.address, overwrite=overwrite)
-    masked = masked if isinstance(masked, Masked) else Masked(masked)
+    masked = masked if isinstance(masked, MaskedColumns) else MaskedColumns(masked)
     if promise is not None:
         promise.check_columns(table.column_names)
     table = _without_traces(table)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import EXACT_INTEGERS, check_jobs
 from microagg.columns.labels import mostly_labelled
-from microagg.columns.numbers import as_floats, plain_floats
+from microagg.columns.numbers import as_floats, decoded, holds_numbers, plain_floats
 from microagg.guess.names import words_of
 from microagg.work import Progress, in_parallel
 
@@ -24,7 +24,7 @@ _ENOUGH = 20  # values from which such a share means something
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class ColumnValues:
     """The values of a column.
 
     Attributes
@@ -100,10 +100,10 @@ def facts_of_table(
     labels: Mapping[str, Mapping[Any, str]],
     measures: Mapping[str, str],
     progress: Progress | None = None,
-) -> list[Facts]:
+) -> list[ColumnValues]:
     """Read all columns of a table, with what its file says of some."""
 
-    def read(name: str, check: Callable[[], None]) -> Facts:
+    def read(name: str, check: Callable[[], None]) -> ColumnValues:
         check()
         return read_facts(table[name], name, labels.get(name), measures.get(name))
 
@@ -112,13 +112,11 @@ def facts_of_table(
 
 def read_facts(
     column: pa.ChunkedArray, name: str, labels: Mapping[Any, str] | None = None, measure: str | None = None
-) -> Facts:
+) -> ColumnValues:
     """Read a column: a dictionary is its values, and what is not a number is missing."""
     stored = column.type
     category = pa.types.is_dictionary(stored)
-    if category:
-        column = column.cast(stored.value_type)
-    column = plain_floats(column)
+    column = plain_floats(decoded(column))
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     labels = labels or {}
@@ -129,7 +127,9 @@ def read_facts(
         order = pc.sort_indices(encoded.dictionary).to_numpy()
     except pa.ArrowException:  # lists and the like
         missing = column.is_null().to_numpy().astype(bool)
-        return Facts(name, "other", np.where(missing, -1, 0), np.array([np.count_nonzero(~missing)]), pa.array([]))
+        return ColumnValues(
+            name, "other", np.where(missing, -1, 0), np.array([np.count_nonzero(~missing)]), pa.array([])
+        )
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order] = np.arange(len(order))
     rank[-1] = -1
@@ -139,7 +139,7 @@ def read_facts(
     type_ = _type(values, numbers)
     if _stand_for_more(values, category, labels, measure):
         type_ = "codes"
-    return Facts(
+    return ColumnValues(
         name,
         type_,
         codes,
@@ -153,14 +153,9 @@ def read_facts(
     )
 
 
-def is_number(type_: pa.DataType) -> bool:
-    """Return whether a type is one of numbers."""
-    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
-
-
 def _as_floats(values: Any) -> Floats | None:
     """Return numbers as float64, or None if it cannot distinguish them: whole ones beyond 2**53."""
-    if not is_number(values.type) or not len(values):
+    if not holds_numbers(values.type) or not len(values):
         return None
     if not pa.types.is_floating(values.type):
         extremes = values[0].as_py(), values[-1].as_py()
@@ -174,7 +169,7 @@ def _type(values: Any, numbers: Floats | None) -> str:
 
     Beyond 2**53 every float is whole, which says nothing.
     """
-    if is_number(values.type):
+    if holds_numbers(values.type):
         if numbers is None:
             return "whole numbers" if pa.types.is_integer(values.type) else "numbers"
         whole = bool(np.all(numbers == np.floor(numbers))) and abs(numbers[[0, -1]]).max() <= EXACT_INTEGERS
@@ -188,7 +183,7 @@ def _type(values: Any, numbers: Floats | None) -> str:
 
 def _stand_for_more(values: Any, category: bool, labels: Mapping[Any, str], measure: str | None) -> bool:
     """Return whether numbers are codes: categories, or most of them with a label that says what they stand for."""
-    if not is_number(values.type) or not len(values):
+    if not holds_numbers(values.type) or not len(values):
         return False
     if category or measure in ("nominal", "ordinal"):
         return True

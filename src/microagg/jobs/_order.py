@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.columns import frames
-from microagg.columns.categories import without_views
+from microagg.columns.traces import sortable, without_views
 from microagg.release import Release
 
 Order = NDArray[np.int64]
@@ -44,6 +43,6 @@ def sorted_order(table: pa.Table, more: Sequence[pa.Array] = ()) -> Order:
     for number, column in enumerate([*without_views(table).columns, *map(pa.chunked_array, ([one] for one in more))]):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        keys[str(number)] = frames.sortable(column)  # Arrow takes a name with a point for a path
+        keys[str(number)] = sortable(column)  # Arrow takes a name with a point for a path
     order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
     return np.asarray(order.to_numpy(), dtype=np.int64)

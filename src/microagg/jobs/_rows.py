@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import distinct_of
-from microagg.columns.coding import MOST_CATEGORIES
+from microagg.columns.finders import MOST_CATEGORIES
 from microagg.errors import InvalidData, RoleError, setting
 
 Codes = NDArray[np.int64]

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from microagg.base.frozen import frozen
 from microagg.columns import frames
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.columns.roles import Role
-from microagg.columns.weighing import checked_weights
+from microagg.columns.weights import checked_weights
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.sources import Source
 from microagg.jobs._demanded import Goals, broken_words, goals_in, kept_words

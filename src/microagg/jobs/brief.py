@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from microagg.base import pandas_aside
+from microagg.base.imports import pandas_kept_aside
 
 _MANY = 200_000  # new objects before Python looks for some to throw away; imports make as many, and they stay
 
@@ -16,7 +16,7 @@ def brief() -> Iterator[None]:
     """Look seldom for what can be thrown away, not at all at the end, and keep pandas aside."""
     gc.set_threshold(_MANY, *gc.get_threshold()[1:])  # and never back: that would set off the search it spares
     atexit.register(_leave_the_rest)
-    with pandas_aside.kept_aside():
+    with pandas_kept_aside():
         yield
 
 

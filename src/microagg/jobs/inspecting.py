@@ -15,7 +15,7 @@ from microagg.base.frozen import frozen
 from microagg.checks import check_absent, check_k
 from microagg.columns import frames
 from microagg.columns.roles import Role
-from microagg.columns.weighing import WeightSeen, weights_in
+from microagg.columns.weights import WeightSeen, weights_in
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
 from microagg.files.addresses import check_apart_from
 from microagg.files.scratch import private_file

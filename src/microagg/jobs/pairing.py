@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from microagg.base.frozen import frozen
 from microagg.columns import frames
-from microagg.columns.coding import open_table
+from microagg.columns.finders import open_table
 from microagg.columns.roles import Role
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.addresses import is_text_file

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from microagg.columns.categories import without_views
+from microagg.columns.traces import without_views
 from microagg.errors import InvalidParameter, a_type
 from microagg.files.sources import Source, write_target
 from microagg.jobs._order import Order, written_order

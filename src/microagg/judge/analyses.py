@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
 from microagg.columns import frames
-from microagg.columns.coding import MOST_CATEGORIES, Asked, open_both, open_table
+from microagg.columns.finders import MOST_CATEGORIES, ColumnChoices, open_both, open_table
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, MicroaggError, RoleError
 from microagg.files.sources import Source
@@ -78,7 +78,7 @@ def utility(
     before, after = frames.open_frame(original), frames.open_frame(masked)
     both = [name for name in before.columns if name in after.columns]
     said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
-    asked = {name: Asked(said.get(name), codes.get(name, ())) for name in both}
+    asked = {name: ColumnChoices(said.get(name), codes.get(name, ())) for name in both}
     if analyses is None:
         if weight is not None and weight not in both:
             raise RoleError(
@@ -139,7 +139,7 @@ def default_analyses(
     """
     opened = frames.open_frame(frame)
     said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
-    asked = {name: Asked(said.get(name), codes.get(name, ())) for name in opened.columns}
+    asked = {name: ColumnChoices(said.get(name), codes.get(name, ())) for name in opened.columns}
     only = None if masked is None else list(masked)
     return guess_analyses(_opened(opened, asked, (unit,)), weight=weight, unit=unit, masked=only)
 
@@ -177,7 +177,7 @@ def utility_of_release(
     names = list(frame.columns)
     others = [name for name in names if name not in masking.original.names]
     own = next(iter(units), None)
-    asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
+    asked = {name: ColumnChoices(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
     if analyses is None:
         kept = _opened(whole, asked, (own,), progress)
         both = Table((*masking.original, *kept))
@@ -208,7 +208,7 @@ def _readable(
     wanted: tuple[Analysis, ...],
     files: tuple[Frame, Frame],
     names: list[Any],
-    asked: Mapping[Any, Asked],
+    asked: Mapping[Any, ColumnChoices],
     units: Units,
     failed: Failed | None,
     progress: Progress | None,
@@ -233,7 +233,7 @@ def _readable(
     return tuple(fit), Table(tuple(was)), Table(tuple(now))
 
 
-def _opened_in_both(before: Frame, after: Frame, asked: Mapping[Any, Asked]) -> tuple[Coded, Coded]:
+def _opened_in_both(before: Frame, after: Frame, asked: Mapping[Any, ColumnChoices]) -> tuple[Coded, Coded]:
     """Open one column of both files, which may be the same."""
     tables = open_table(before, asked)[:1] * 2 if before is after else open_both(before, after, asked)
     return tables[0].columns[0], tables[1].columns[0]
@@ -255,7 +255,7 @@ def relations_of_release(masking: Masking, released: Any, relations: Sequence[Re
     sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
     for name in dict.fromkeys(name for relation in relations for name in relation.columns):
         for values, table in zip(sides, (masking.original, masking.written), strict=True):
-            asked = {name: Asked(masking.kinds.get(name), masking.codes.get(name, ()))}
+            asked = {name: ColumnChoices(masking.kinds.get(name), masking.codes.get(name, ()))}
             own = table if name in table.names else open_table(frame, asked)[0]
             numbers = numbers_of(own.named([name]).columns[0])
             if numbers is None:
@@ -280,7 +280,7 @@ def checked_analyses(analyses: Any) -> tuple[Analysis, ...]:
 
 
 def _opened(
-    frame: Frame, asked: Mapping[Any, Asked], leave_out: tuple[Any, ...], progress: Progress | None = None
+    frame: Frame, asked: Mapping[Any, ColumnChoices], leave_out: tuple[Any, ...], progress: Progress | None = None
 ) -> Table:
     """Open the columns that can be analysed: no lists, none without a value, none with as many categories as names."""
     opened: list[Coded] = []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.columns.dates import DateForm, DatesSeen
+from microagg.columns.kinds.date import DateForm, DatesSeen
 from microagg.judge.bins import Cut, nice_edges
 
 _STEPS = (

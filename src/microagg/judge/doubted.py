@@ -13,8 +13,8 @@ from microagg.columns.kinds import Nominal
 from microagg.columns.roles import Role
 from microagg.columns.table import Coded
 from microagg.guess import names
-from microagg.guess.belonging import may_number_units
-from microagg.guess.facts import Facts, facts_of_table, read_facts
+from microagg.guess.evidence import may_number_units
+from microagg.guess.facts import ColumnValues, facts_of_table, read_facts
 from microagg.guess.roles import File, guess_column, may_be_a_weight, why_no_quantity
 from microagg.judge.names import shown
 from microagg.judge.run import columns_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from microagg.release import Release
 
 
-def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
+def doubted_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]) -> dict[str, str]:
     """Why columns that were averaged are probably no quantities, by name; without those that a recipe says are."""
     recipe = release.recipe
     said = {name for name, kind in recipe.kinds.kinds.items() if kind == "number"}
@@ -40,7 +40,7 @@ def doubted_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict
     return {shown(name): why for name, why in found.items() if why}
 
 
-def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[str, str]:
+def codes_in_order(release: "Release[Any]", facts: Mapping[str, ColumnValues]) -> dict[str, str]:
     """Return why confidential columns are probably codes, by name, whose order t was measured by."""
     demand, recipe = release._demand, release.recipe
     if demand is None:
@@ -59,7 +59,7 @@ def codes_in_order(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[
     return {name: why for name, why in found.items() if why}
 
 
-def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> dict[Any, NDArray[np.int64]]:
+def repeating_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]) -> dict[Any, NDArray[np.int64]]:
     """Return the columns that say which rows belong to one person or household, each with the number of its values.
 
     These are the identifiers that repeat, and of columns that are dropped for other reasons, or masked as categories,
@@ -80,11 +80,11 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, Facts]) -> di
     }
 
 
-def _looks_like_a_unit(own: Facts, file: File) -> bool:
+def _looks_like_a_unit(own: ColumnValues, file: File) -> bool:
     return not own.missing and own.distinct < own.present and guess_column(own, file).role is Role.IDENTIFIER
 
 
-def unused_weights(release: "Release[Any]", facts: Mapping[str, Facts]) -> tuple[str, ...]:
+def unused_weights(release: "Release[Any]", facts: Mapping[str, ColumnValues]) -> tuple[str, ...]:
     """Return the columns that may be sampling weights, where none is named; of a frame, by their names alone."""
     if columns_of(release, Role.WEIGHT):
         return ()
@@ -96,7 +96,7 @@ def unused_weights(release: "Release[Any]", facts: Mapping[str, Facts]) -> tuple
     return tuple(found)
 
 
-def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, Facts]:
+def facts_of(release: "Release[Any]", progress: Progress | None = None) -> dict[str, ColumnValues]:
     """Return the facts of those columns of the original that are at hand."""
     table, labels = _table_of(release, stage(progress, 0, 2))
     measures, values = (labels.measures, labels.values) if labels else ({}, {})

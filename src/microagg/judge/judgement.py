@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from microagg.algorithms.selection import Selection
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.roles import Role
 from microagg.judge.diversity import diversity_of, kept_of
 from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights

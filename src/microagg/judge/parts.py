@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import field
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.measures.columns import ColumnChange as ColumnChange
 from microagg.measures.criterion import Criterion as Criterion
 from microagg.measures.diversity import Goal as Goal

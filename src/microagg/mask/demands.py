@@ -13,7 +13,7 @@ from microagg.algorithms.diversity.ways import fitting, form_diverse
 from microagg.algorithms.equivalence import rows_of
 from microagg.algorithms.units import Units
 from microagg.checks import nearest, shown_name
-from microagg.columns.coding import coder_for
+from microagg.columns.finders import coder_for
 from microagg.columns.kinds import Nominal, Taxonomy
 from microagg.columns.labels import Labels as FileLabels
 from microagg.columns.numbers import MISSING

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from microagg.columns.kinds import Kind, Number
-from microagg.columns.rounding import power_asked
-from microagg.columns.steps import FINEST, Steps
+from microagg.columns.rounding import FINEST, Steps, power_asked
 from microagg.errors import InvalidParameter, setting
 from microagg.recipe import Recipe
 

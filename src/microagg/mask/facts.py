@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import shown_name
 from microagg.columns.table import Table
 from microagg.measures.loss import InformationLoss

@@ -12,10 +12,9 @@ from microagg.algorithms.equivalence import codes_of, distinct_of
 from microagg.algorithms.selection import Selection, with_least_loss
 from microagg.columns import frames
 from microagg.columns.kinds import Number
-from microagg.columns.ordering import Ordered, ordered_by_value
 from microagg.columns.patterns import Patterns, find_patterns
 from microagg.columns.roles import Role
-from microagg.columns.table import Table
+from microagg.columns.table import Ordered, Table, ordered_by_value
 from microagg.errors import InvalidData
 from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts

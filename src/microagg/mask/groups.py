@@ -13,9 +13,8 @@ from microagg.algorithms.methods import groups_each_column
 from microagg.algorithms.selection import Selection
 from microagg.columns.embedding import Points, embed
 from microagg.columns.kinds import Rule
-from microagg.columns.ordering import Ordered
 from microagg.columns.representatives import represent
-from microagg.columns.table import Table
+from microagg.columns.table import Ordered, Table
 from microagg.mask.demands import both_demands, joined_pieces, keep_demand, ways_of, weighing_demand
 from microagg.mask.facts import OnceFacts
 from microagg.mask.grouping import Grouping

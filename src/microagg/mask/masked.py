@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from microagg.algorithms.diversity.demand import Demand
 from microagg.columns import frames
-from microagg.columns.coding import Coder, written_table
-from microagg.columns.ordering import order_of_units
+from microagg.columns.coders import Coder
+from microagg.columns.finders import written_table
 from microagg.columns.roles import Role
-from microagg.columns.table import Table
-from microagg.columns.weighing import weights_like
+from microagg.columns.table import Table, order_of_units
+from microagg.columns.weights import weights_like
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import weighing_demand
 from microagg.mask.groups import Groups, Labels

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from microagg.algorithms.equivalence import distinct_of
 from microagg.algorithms.kernels.sums import exact_sum
 from microagg.algorithms.scores import moments, standardise
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.kinds import Cells, Number, Rule
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter, setting

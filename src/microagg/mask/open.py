@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from microagg.algorithms.selection import Selection
 from microagg.checks import check_enough_records, nearest, refuse_missing, shown_name
 from microagg.columns import frames
-from microagg.columns.coding import Coder, open_table, written_table
+from microagg.columns.coders import Coder
+from microagg.columns.finders import open_table, written_table
 from microagg.columns.kinds import Semi
 from microagg.columns.labels import Labels as FileLabels
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.labels import Tags, with_tags_as_numbers
+from microagg.columns.recoding import Recoding
 from microagg.columns.roles import Role, Schema
 from microagg.columns.table import Table
-from microagg.columns.tags import Tags, with_tags_as_numbers
-from microagg.columns.weighing import Weighed
+from microagg.columns.weights import Weighed
 from microagg.errors import InvalidData, RoleError
 from microagg.files.sources import Source
 from microagg.mask.demands import check_demanded, demand_of, demanded_columns, sensitive_table

@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import distinct_of
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import shown_name
 from microagg.columns.kinds import Number, Ordinal, Semi
-from microagg.columns.rounding import Rounded
-from microagg.columns.steps import to_power_of_ten
+from microagg.columns.rounding import Rounded, to_power_of_ten
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData
 from microagg.recipe.relations import Relation

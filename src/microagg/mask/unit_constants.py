@@ -17,11 +17,10 @@ from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.equivalence import codes_of, first_of_each, rows_of
 from microagg.algorithms.kernels.records import plain_records
 from microagg.algorithms.units import Units, held_by
-from microagg.columns.embedding import Points, embed
+from microagg.columns.embedding import Points, differing_within, embed, is_constant_within
 from microagg.columns.kinds import Number
 from microagg.columns.patterns import Patterns, find_patterns
 from microagg.columns.table import Coded, Table
-from microagg.columns.wide import differing_within, is_constant_within
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import both_demands, weighing_demand
 from microagg.mask.grouping import Grouping

@@ -17,8 +17,7 @@ from microagg.columns.kinds import Facts, Nominal
 from microagg.columns.kinds.nominal import counts_of_numbers, numbers_of
 from microagg.columns.roles import Role
 from microagg.columns.table import Coded, Table
-from microagg.columns.weighing import Weighing, WeightSeen
-from microagg.columns.weights import DOMINATED, Weights, WeightScale, in_units
+from microagg.columns.weights import DOMINATED, Weighing, Weights, WeightScale, WeightSeen, in_units
 from microagg.errors import InvalidData, InvalidParameter, RoleError, setting
 from microagg.mask.facts import WeightFacts
 from microagg.mask.groups import Groups

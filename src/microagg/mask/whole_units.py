@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import codes_of, first_of_each
-from microagg.columns.embedding import embed
+from microagg.columns.embedding import columns_alike_within, embed, shapes_of, wides_of
 from microagg.columns.kinds import Rule
 from microagg.columns.patterns import find_patterns
 from microagg.columns.representatives import Represented, represent
 from microagg.columns.table import Table
-from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
 from microagg.mask.grouping import Grouping
 from microagg.mask.groups import Groups

@@ -22,8 +22,7 @@ from microagg.algorithms.kernels.alike import (
 from microagg.algorithms.kernels.anonymity import farthest_by_earth_movers
 from microagg.algorithms.kernels.sums import group_sizes
 from microagg.algorithms.units import Units, held_by
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.table import Table
 from microagg.measures.measure import Measure, as_html, as_text
 from microagg.work import ALONE, Progress, Work, tell

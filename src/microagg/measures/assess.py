@@ -19,10 +19,9 @@ from microagg.checks import (
     shown_name,
 )
 from microagg.columns import frames
-from microagg.columns.coding import Asked, open_both, open_table
+from microagg.columns.finders import ColumnChoices, open_both, open_table
 from microagg.columns.table import Table
-from microagg.columns.weighing import WeightSeen
-from microagg.columns.weights import Weights
+from microagg.columns.weights import Weights, WeightSeen
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.measures.anonymity import Anonymity, measure_anonymity
 from microagg.measures.dominance import Dominance, measure_dominance
@@ -91,7 +90,7 @@ def loss_measures(
     everybody = None
     if whole is not None:
         said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
-        wishes = {name: Asked(said.get(name), codes.get(name, ())) for name in before.names}
+        wishes = {name: ColumnChoices(said.get(name), codes.get(name, ())) for name in before.names}
         everybody = open_table(frames.open_frame(whole), wishes)[0]
     return measure_loss(before, after, weighted=by_weight, everybody=everybody)
 
@@ -436,7 +435,7 @@ def _matched(
         )
     if frames.is_frame(original):
         said, codes = Kinds(kinds or {}).kinds, Missing(missing_codes or {}).codes
-        a, b = open_both(before, after, {name: Asked(said.get(name), codes.get(name, ())) for name in names})
+        a, b = open_both(before, after, {name: ColumnChoices(said.get(name), codes.get(name, ())) for name in names})
     else:
         a, b = (Table.of_numbers(names, np.ascontiguousarray(file.T[names])) for file in (left, right))
     if truth is not None:

@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from microagg.algorithms.equivalence import codes_of
 from microagg.base.frozen import frozen
+from microagg.columns.embedding import differing_within, is_constant_within
 from microagg.columns.kinds import Number
-from microagg.columns.steps import Steps
+from microagg.columns.rounding import Steps
 from microagg.columns.table import Coded, Table
-from microagg.columns.wide import differing_within, is_constant_within
 from microagg.measures.joint import TooManyUnknowns, solved_unknowns
 from microagg.work import Progress, stage
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.diversity.demand import Demand, Figures, Limits
 from microagg.algorithms.kernels.diversity import SLACK
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 
 
 @frozen()

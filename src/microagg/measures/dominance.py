@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.groups import largest_and_rest
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_jobs
 from microagg.work import Progress, in_parallel, part
 

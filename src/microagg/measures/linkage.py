@@ -11,9 +11,8 @@ from microagg.algorithms.equivalence import classes_of, codes_of, first_of_each,
 from microagg.algorithms.kernels.linkage import count_as_near, weigh_children
 from microagg.algorithms.kernels.records import coordinates, take
 from microagg.algorithms.kernels.tree import tree_of
-from microagg.columns.embedding import Points, embed_both, space_of
+from microagg.columns.embedding import Points, columns_alike_within, embed_both, shapes_of, space_of, wides_of
 from microagg.columns.table import Table
-from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.work import Progress, Told, Work, in_parallel, stage, tell
 
 Labels = NDArray[np.int64]

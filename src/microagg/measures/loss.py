@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms.kernels.sums import exact_sum, rounded_group_means
 from microagg.algorithms.scores import sum_of_squares
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_labels, check_matrix, common_power
 from microagg.columns.kinds import Kind
 from microagg.columns.table import Table

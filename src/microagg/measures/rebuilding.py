@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import codes_of, split_classes
 from microagg.algorithms.units import held_by
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 
 Labels = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_sum
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly
 from microagg.columns.table import Table
 from microagg.measures.anonymity import classes_sharing
 from microagg.measures.definitions import computed, measures_of

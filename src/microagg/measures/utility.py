@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_sum
 from microagg.algorithms.scores import moments, standardise
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly
 from microagg.checks import check_jobs
 from microagg.columns.table import Table
 from microagg.measures.definitions import computed, measures_of

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.units import held_by
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.weights import DOMINATED
 
 Labels = NDArray[np.int64]

@@ -10,7 +10,7 @@ import numpy as np
 from microagg.base.frozen import frozen
 from microagg.checks import nearest
 from microagg.columns.kinds import KINDS
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.recipe._choice import BY_COLUMN, Part, choose
 
 _MOST_CODES = 30

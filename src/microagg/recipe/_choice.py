@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter, a_type
 

@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns import frames
 from microagg.columns.coders import arrow_of
-from microagg.columns.dates import are_dates
+from microagg.columns.kinds.date import are_dates
 from microagg.columns.numbers import as_floats, is_text, plain_floats
 from microagg.columns.roles import Role
 from microagg.errors import InvalidData

@@ -10,8 +10,8 @@ from typing import Any
 
 from microagg.base.frozen import frozen
 from microagg.checks import shown_name
-from microagg.columns.recoding.recoding import Recoding
-from microagg.columns.taxonomies import read_taxonomy
+from microagg.columns.kinds.taxonomy import read_taxonomy
+from microagg.columns.recoding import Recoding
 from microagg.errors import InvalidData
 from microagg.recipe._profile import (
     MOST,

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from microagg.columns.coding import Asked, Coder
+from microagg.columns.coders import Coder
+from microagg.columns.finders import ColumnChoices
 from microagg.columns.kinds import Semi
+from microagg.columns.kinds.taxonomy import read_taxonomy
 from microagg.columns.labels import Labels
-from microagg.columns.recoding.recoding import Recoding
+from microagg.columns.recoding import Recoding
 from microagg.columns.rounding import power_asked
-from microagg.columns.taxonomies import read_taxonomy
 from microagg.files.sources import Source
 from microagg.recipe._by_column import Kinds, Missing
 from microagg.recipe._recipe import Recipe
@@ -26,13 +27,13 @@ def with_declared_codes(recipe: Recipe, source: Source, names: Sequence[Any]) ->
     return replace(recipe, missing_codes=Missing({**found, **said})) if found else recipe
 
 
-def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None) -> dict[Any, Asked]:
+def asked_of(recipe: Recipe, names: Sequence[Any], labels: Labels | None = None) -> dict[Any, ColumnChoices]:
     """Return what a recipe says of each column to mask, and what the file says of its values."""
     found = {}
     for name in names:
         kin = recipe.taxonomy.taxonomy.get(name)
         codes = recipe.missing_codes.codes.get(name, ())
-        found[name] = Asked(
+        found[name] = ColumnChoices(
             kind=recipe.kinds.kinds.get(name),
             power=power_asked(name, recipe.masking.rounding),
             codes=codes,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from typing import Any
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.measures.score import scoring_index
 from microagg.release import Release
 from microagg.study.ranking import Ranking

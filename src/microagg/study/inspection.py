@@ -13,9 +13,9 @@ from microagg.algorithms.units import held_by
 from microagg.base.frozen import frozen
 from microagg.columns import frames
 from microagg.columns.roles import Role
-from microagg.guess import codes, names
-from microagg.guess.facts import FEW, Facts, facts_of_table
-from microagg.guess.guess import ColumnGuess as ColumnGuess
+from microagg.guess import ColumnGuess as ColumnGuess
+from microagg.guess import evidence, names
+from microagg.guess.facts import FEW, ColumnValues, facts_of_table
 from microagg.guess.roles import File, guess_column
 from microagg.work import Progress, each, stage
 
@@ -183,7 +183,9 @@ def exposure(frame: Any, quasi: Sequence[Any], strata: Sequence[Any], progress: 
     return Exposure(records, alone, incomplete, smallest)
 
 
-def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, unit: Facts | None) -> list[str]:
+def _strata(
+    facts: Sequence[ColumnValues], guesses: Mapping[str, ColumnGuess], k: int, unit: ColumnValues | None
+) -> list[str]:
     """Choose domains all of whose combinations have enough records and units, those of fewest values first."""
     asked = [
         one
@@ -192,7 +194,7 @@ def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, 
         and one.distinct <= FEW
         and not one.missing
         and one.type not in ("numbers", "dates")
-        and (one.words & names.STRATUM or codes.says_sex(one))
+        and (one.words & names.STRATUM or evidence.says_sex(one))
     ]
     chosen: list[str] = []
     cells = np.zeros(len(facts[0].codes), dtype=np.int64)
@@ -204,14 +206,14 @@ def _strata(facts: Sequence[Facts], guesses: Mapping[str, ColumnGuess], k: int, 
     return [one.name for one in facts if one.name in chosen]
 
 
-def _can_be_unit(column: Facts, cells: NDArray[np.int64], k: int) -> bool:
+def _can_be_unit(column: ColumnValues, cells: NDArray[np.int64], k: int) -> bool:
     """Whether every stratum can hold k different values of a column, none of them in more than 1/k of its rows."""
     if column.missing:
         return False
     return not held_by(cells, column.codes, int(cells.max()) + 1).short(k, in_part=True).any()
 
 
-def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> Facts | None:
+def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> ColumnValues | None:
     """Name the identifier by which rows belong together: what others are constant within first, then the finest."""
     found = [
         one

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from microagg.checks import check_option
 from microagg.columns import frames
 from microagg.columns.kinds import Cells, Number
-from microagg.columns.native import floats_of
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.measures.assess import checked_order, known_names
@@ -113,7 +112,7 @@ def _numbers_of(frame: nw.DataFrame[Any], names: list[Any]) -> Table:
     columns = []
     for name in names:
         if name in frame.columns and (series := frame.get_column(name)).dtype.is_numeric():
-            values = floats_of(series)
+            values = frames.floats_of(series)
             missing = np.isnan(values)
             columns.append(Coded(name, Number(), Cells(values, missing.astype(np.uint8) if missing.any() else None)))
     return Table(tuple(columns))

@@ -1,7 +1,7 @@
 """How records with missing values should be grouped, by how many would have to join records with others missing."""
 
 from microagg.columns import frames
-from microagg.columns.coding import open_table
+from microagg.columns.finders import open_table
 from microagg.columns.patterns import find_patterns
 from microagg.columns.roles import Role
 from microagg.errors import MicroaggError

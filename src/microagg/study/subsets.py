@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from microagg.algorithms.methods import groups_each_column, method_named
 from microagg.algorithms.scores import standard_scores
 from microagg.algorithms.selection import CHOICES, Selection, losses_of_subsets, select_columns, with_least_loss
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_enough_records, check_jobs, check_k, check_option, check_whole
 from microagg.columns import frames
 from microagg.errors import InvalidData, InvalidParameter, a_type

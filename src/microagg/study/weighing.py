@@ -7,7 +7,7 @@ import narwhals as nw
 
 from microagg.columns import frames
 from microagg.columns.kinds import FEWEST
-from microagg.columns.weighing import checked_weights
+from microagg.columns.weights import checked_weights
 from microagg.errors import InvalidData
 from microagg.measures.weights import could_dominate, fingerprint, unit_could_dominate
 from microagg.recipe import Recipe

@@ -13,11 +13,9 @@ from microagg.algorithms.kernels.sums import exact_sum, exact_sum_of_counts
 from microagg.algorithms.scores import Sums, moments_by_sums, summed
 from microagg.algorithms.units import held_by
 from microagg.base.frozen import frozen
-from microagg.columns.weights import Members, Weights
+from microagg.columns.weights import Labels, Members, Values, Weights
 
-Values = NDArray[np.float64]
 States = NDArray[np.uint8]
-Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 FEWEST = 3
@@ -255,6 +253,8 @@ class Rule:
         The unit of each record, where several may be of one: then so many units, not records, hide a value.
     facts : Facts or None
         What is known of the whole column, once the rule is that of one: groups may be those of a part of the file.
+    members : Members or None
+        What the members of groups weigh in the column, once the rule is that of one; None where all weigh the same.
     """
 
     k: int
@@ -265,21 +265,20 @@ class Rule:
     column: Any = None
     units: Labels | None = field(default=None, compare=False, repr=False)
     facts: Facts | None = field(default=None, compare=False, repr=False)
+    members: Members | None = field(default=None, compare=False, repr=False)
 
     @property
     def fewest(self) -> int:
         """The fewest members, or units, whose mean may be released."""
         return min(self.k, FEWEST)
 
-    def hides(
-        self, labels: Labels, n_groups: int, some: NDArray[np.bool_], members: Members | None = None
-    ) -> NDArray[np.bool_]:
+    def hides(self, labels: Labels, n_groups: int, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return in which groups some of the members are enough, counted by units where these are known.
 
         Where members are weighted, those that weigh nothing hide nobody.
         """
-        if members is not None:
-            some = some & (members.units > 0)
+        if self.members is not None:
+            some = some & (self.members.units > 0)
         if self.units is None:
             return np.asarray(np.bincount(labels[some], minlength=n_groups) >= self.fewest)
         return np.asarray(held_by(labels[some], self.units[some], n_groups).units >= self.fewest)
@@ -337,10 +336,8 @@ class Kind(ABC):
         """Place a column in space: squared distances add up to its share of the distance of two records."""
 
     @abstractmethod
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
-        """Return what each group releases; `members` holds what they weigh, where they do not weigh the same."""
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
+        """Return what each group releases."""
 
     @abstractmethod
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
@@ -372,7 +369,7 @@ class Kind(ABC):
         errors = self.errors(before, after, facts)
         lost = exact_sum(errors) if np.isfinite(errors).all() else np.inf
         base = summed(self.base(facts), lambda terms: exact_sum(terms(before.known)))
-        return with_changed(lost, base, self.changed(before, after), facts), base
+        return with_changed(lost, base, self.changed(before, after), max(1, facts.n_known)), base
 
     def weighed(self, cells: Cells, units: Labels, facts: Facts) -> Labels:  # noqa: ARG002
         """Return what the cells of each level or category weigh, in whole units; nothing of quantities.
@@ -403,16 +400,14 @@ class Kind(ABC):
         known = weights.values[before.present]
         steps = self.weighted_base(facts, self.weighed(before, weights.whole, facts), weights.power)
         base, total = summed(steps, lambda terms: exact_sum(terms(before.known) * known))
-        return with_changed_weights(lost, base, exact_sum(changed), total), base
+        return with_changed(lost, base, exact_sum(changed), total), base
 
 
-def with_changed(lost: float, base: float, changed: int, facts: Facts) -> float:
-    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average."""
-    return lost + changed * base / max(1, facts.n_known)
+def with_changed(lost: float, base: float, changed: float, total: float) -> float:
+    """Add what cells cost that became missing, or stopped being so: as much as one value for all, on average.
 
-
-def with_changed_weights(lost: float, base: float, changed: float, total: float) -> float:
-    """Add what cells of this weight cost that became missing, or stopped being so."""
+    `changed` counts them, or what they weigh, of a `total`.
+    """
     return lost + changed * base / total if total > 0 else lost
 
 
@@ -424,18 +419,16 @@ def state_of_groups(states: States, labels: Labels, n_groups: int) -> States:
     return np.asarray(np.where(counts.any(axis=1), counts.argmax(axis=1), 0), dtype=np.uint8)
 
 
-def enough_present(
-    cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-) -> NDArray[np.bool_]:
+def enough_present(cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> NDArray[np.bool_]:
     """Return which groups release a value: half of the weight or more, of so many that none gives another away."""
     own = labels[cells.present]
-    if members is None:
+    if rule.members is None:
         half = 2 * np.bincount(own, minlength=n_groups) >= np.bincount(labels, minlength=n_groups)
     else:  # sums of whole units are exact
-        units = np.bincount(own, weights=members.units[cells.present], minlength=n_groups)
-        half = 2 * units >= np.bincount(labels, weights=members.units, minlength=n_groups)
+        units = np.bincount(own, weights=rule.members.units[cells.present], minlength=n_groups)
+        half = 2 * units >= np.bincount(labels, weights=rule.members.units, minlength=n_groups)
     lacks = np.bincount(labels[~cells.present], minlength=n_groups) > 0
-    return (half & rule.hides(labels, n_groups, cells.present, members)) | ~lacks
+    return (half & rule.hides(labels, n_groups, cells.present)) | ~lacks
 
 
 def with_missing(cells: Cells, labels: Labels, of_groups: Values, released: NDArray[np.bool_]) -> Cells:

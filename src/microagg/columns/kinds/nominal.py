@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from microagg.algorithms.kernels.modes import settle_in_turn
 from microagg.algorithms.scores import Sums
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Corners, Facts, Kind, Labels, Rule, States, Values
+from microagg.columns.kinds._kind import Block, Cells, Corners, Facts, Kind, Rule, States
 from microagg.columns.kinds.number import NumberBlock
-from microagg.columns.weights import Members
+from microagg.columns.weights import Labels, Values
 from microagg.errors import InvalidData
 
 _RANGE_HEIGHT = float(np.sqrt(0.5))  # by "range" a mismatch has a squared distance of 1
@@ -131,25 +131,23 @@ class Nominal(Kind):
         """Place a column in space."""
         return NominalBlock(facts, scale, importance)
 
-    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> NDArray[np.int64] | None:  # noqa: ARG002
+    def kin_of_numbers(self, n_codes: int, n_numbers: int) -> Labels | None:  # noqa: ARG002
         """Return the ancestors of each number, (levels, numbers), where there is a taxonomy."""
         return None
 
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Return each group's commonest category that is not rare, or missing; of tied ones the one owed most."""
         facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
         n_codes = facts.counts.size
         numbers = numbers_of(cells, n_codes)
         if rule.nominal == "draw":
             drawn = draws(rule, n_groups, facts)
-            return cells_of(drawn_numbers(numbers, labels, drawn, facts, rule, members), n_codes)
+            return cells_of(drawn_numbers(numbers, labels, drawn, facts, rule), n_codes)
         owed = counts_of_numbers(facts)
-        if members is not None:
-            owed = self.weighed(cells, members.weights.whole, facts)
+        if rule.members is not None:
+            owed = self.weighed(cells, rule.members.weights.whole, facts)
         kin = self.kin_of_numbers(n_codes, owed.size)
-        offers = offers_of(numbers, labels, n_groups, rule, facts, kin, members)
+        offers = offers_of(numbers, labels, n_groups, rule, facts, kin)
         return cells_of(offers.settle(owed), n_codes)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
@@ -186,16 +184,14 @@ def draws(rule: Rule, n_groups: int, facts: Facts) -> Values:
     return np.random.default_rng([rule.seed or 0, int.from_bytes(counts)]).random(n_groups)
 
 
-def drawn_numbers(
-    numbers: Labels, labels: Labels, drawn: Values, facts: Facts, rule: Rule, members: Members | None = None
-) -> Labels:
+def drawn_numbers(numbers: Labels, labels: Labels, drawn: Values, facts: Facts, rule: Rule) -> Labels:
     """Return one number of each group, each with a chance that is its share of the members, or of their weight.
 
     Members are taken in the order of their numbers, not of their rows: what is drawn discloses no row.
     """
     may = ~rare_numbers(facts, rule)[numbers]
     numbers, labels = numbers[may], labels[may]
-    weights = np.ones(labels.size, dtype=np.int64) if members is None else members.whole[may]
+    weights = np.ones(labels.size, dtype=np.int64) if rule.members is None else rule.members.whole[may]
     _check_some(np.bincount(labels, minlength=drawn.size), facts, rule)
     order = np.lexsort((numbers, labels))
     totals = np.bincount(labels, weights=weights, minlength=drawn.size).astype(np.int64)
@@ -222,8 +218,7 @@ def offers_of(
     n_groups: int,
     rule: Rule,
     facts: Facts,
-    kin: NDArray[np.int64] | None = None,
-    members: Members | None = None,
+    kin: Labels | None = None,
 ) -> Offers:
     """Find out what each group can release.
 
@@ -232,19 +227,19 @@ def offers_of(
     "balanced": every group takes in turn that of its categories of which most is owed.
 
     With `kin` (levels, numbers), the ancestors of each category, what counts for the mode is how many members
-    share them, over all levels: the category nearest to all members by the tree. With `members`, a record counts as
-    much as it weighs.
+    share them, over all levels: the category nearest to all members by the tree. By a rule that knows what members
+    weigh, a record counts as much as it weighs.
 
     A category that too few records, or units, of the file have is no candidate: it would show who they are.
     """
     n_numbers = int(numbers.max()) + 1
-    if members is None:
+    if rule.members is None:
         sizes = np.bincount(labels, minlength=n_groups)
         pairs, counts = np.unique(labels * n_numbers + numbers, return_counts=True)
     else:
-        sizes = np.bincount(labels, weights=members.weights.whole, minlength=n_groups).astype(np.int64)
+        sizes = np.bincount(labels, weights=rule.members.weights.whole, minlength=n_groups).astype(np.int64)
         pairs, own = np.unique(labels * n_numbers + numbers, return_inverse=True)
-        counts = np.bincount(own.ravel(), weights=members.whole).astype(np.int64)
+        counts = np.bincount(own.ravel(), weights=rule.members.whole).astype(np.int64)
     owners, found = pairs // n_numbers, pairs % n_numbers
     scores = counts if kin is None else counts + _shared_by_kin(owners, found, counts, kin)
     may = ~rare_numbers(facts, rule)[found]
@@ -262,9 +257,7 @@ def offers_of(
     return Offers(sizes, chosen, np.searchsorted(owners[rivals], np.arange(n_groups + 1)), found[rivals])
 
 
-def _shared_by_kin(
-    owners: NDArray[np.int64], found: NDArray[np.int64], counts: NDArray[np.int64], kin: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _shared_by_kin(owners: Labels, found: Labels, counts: Labels, kin: Labels) -> Labels:
     """Return, for each category of a group, how many members share its ancestors, added over the levels."""
     shared = np.zeros_like(counts)
     for ancestors in kin:

@@ -8,8 +8,8 @@ from microagg.algorithms.equivalence import without_gaps
 from microagg.algorithms.kernels.sums import group_sizes, rounded_group_means, rounded_weighted_means
 from microagg.algorithms.scores import Sums, squares_by_sums, standardise
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, Values, enough_present, with_missing
-from microagg.columns.weights import Members
+from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Rule, enough_present, with_missing
+from microagg.columns.weights import Labels, Members, Values
 
 
 class NumberBlock(Block):
@@ -72,14 +72,12 @@ class Number(Kind):
         """Place a column in space."""
         return NumberBlock(facts, scale, importance)
 
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Return each group's mean or median of the values that are present."""
         if cells.states is None:
-            return Cells(_averages(cells.values, labels, n_groups, rule.aggregate, members))
-        released = enough_present(cells, labels, n_groups, rule, members)
-        found = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
+            return Cells(_averages(cells.values, labels, n_groups, rule.aggregate, rule.members))
+        released = enough_present(cells, labels, n_groups, rule)
+        found = averages_of_present(cells, labels, n_groups, rule)
         return with_missing(cells, labels, found, released)
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:
@@ -100,15 +98,13 @@ class Number(Kind):
         return (yield from squares_by_sums(total, *facts.moments)) if total > 0 else 0.0, total
 
 
-def averages_of_present(
-    cells: Cells, labels: Labels, n_groups: int, aggregate: str, members: Members | None = None
-) -> Values:
+def averages_of_present(cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Values:
     """Return the mean or median of what is present in each group; NaN where nothing is."""
     found = np.full(n_groups, np.nan)
     groups, own = without_gaps(labels[cells.present], n_groups)
     if groups.size:
-        weights = None if members is None else members.take(cells.present)
-        found[groups] = _averages(cells.known, own, groups.size, aggregate, weights)
+        members = None if rule.members is None else rule.members.take(cells.present)
+        found[groups] = _averages(cells.known, own, groups.size, rule.aggregate, members)
     return found
 
 

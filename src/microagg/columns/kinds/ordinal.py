@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from microagg.algorithms.equivalence import without_gaps
 from microagg.algorithms.scores import Sums
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Labels, Rule, Values, enough_present, with_missing
+from microagg.columns.kinds._kind import Block, Cells, Facts, Kind, Rule, enough_present, with_missing
 from microagg.columns.kinds.number import NumberBlock, middles
-from microagg.columns.weights import Members
+from microagg.columns.weights import Labels, Members, Values
 from microagg.errors import InvalidData
 
 
@@ -35,9 +35,7 @@ class Ordinal(Kind):
         """Place a column in space."""
         return NumberBlock(facts, scale, importance)
 
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Return each group's median level, or the nearest that is not rare.
 
         Of two middle ones it is that nearer to the mean, then the lower; of two as near, the lower.
@@ -45,11 +43,11 @@ class Ordinal(Kind):
         found = np.full(n_groups, np.nan)
         groups, own = without_gaps(labels[cells.present], n_groups)
         if groups.size:
-            weights = None if members is None else members.take(cells.present)
-            levels = median_levels(cells.known, own, groups.size, weights)
+            members = None if rule.members is None else rule.members.take(cells.present)
+            levels = median_levels(cells.known, own, groups.size, members)
             facts = self.count(cells, rule.units) if rule.facts is None else rule.facts
             found[groups] = _nearest_common(facts, rule)[levels.astype(np.int64)]
-        return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule, members))
+        return with_missing(cells, labels, found, enough_present(cells, labels, n_groups, rule))
 
     def errors(self, before: Cells, after: Cells, facts: Facts) -> Values:  # noqa: ARG002
         """Return the absolute differences of levels."""

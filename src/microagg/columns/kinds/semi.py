@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.columns.kinds._kind import Block, Cells, Facts, Labels, Rule, Values, enough_present, with_missing
+from microagg.columns.kinds._kind import Block, Cells, Facts, Rule, enough_present, with_missing
 from microagg.columns.kinds.number import Number, NumberBlock, averages_of_present
-from microagg.columns.weights import Members, has_most
+from microagg.columns.weights import Labels, Values, has_most
 from microagg.errors import InvalidData
 
 
@@ -22,30 +22,25 @@ class SemiBlock(Block):
         self._missing = NumberBlock(facts, scale, importance)
         self.width = 1 + self._missing.width
 
-    def _flag(self, values: Values) -> Values:
-        return np.asarray(values == self._at, dtype=np.float64)
-
     def place(self, cells: Cells, placed: Values) -> None:
         """Write the coordinates of some cells into `placed` (width, n), which is zero."""
         present = cells.present
         known = np.zeros((2, np.count_nonzero(present)))
         self._value.place(Cells(cells.known), known[:1])
-        self._spike.place(Cells(self._flag(cells.known)), known[1:])
+        self._spike.place(Cells(np.asarray(cells.known == self._at, dtype=np.float64)), known[1:])
         # The value's own coordinate of this block is written over.
         self._missing.place(cells, placed[1:])
         placed[:2] = 0.0
         placed[:2, present] = known
 
 
-def _one_amount(
-    cells: Cells, off: NDArray[np.bool_], labels: Labels, n_groups: int, rule: Rule, members: Members | None
-) -> NDArray[np.bool_]:
+def _one_amount(cells: Cells, off: NDArray[np.bool_], labels: Labels, n_groups: int, rule: Rule) -> NDArray[np.bool_]:
     """Return in which groups with spikes one member, or unit, has all but the whole weight of those off the spike.
 
     Weights are known, so that the mean of all would give its amount away. Where nobody is on the spike, weights were
     cut before.
     """
-    weights = np.ones(labels.size) if members is None else members.units.astype(np.float64)
+    weights = np.ones(labels.size) if rule.members is None else rule.members.units.astype(np.float64)
     spikes = np.bincount(labels[cells.present & ~off], minlength=n_groups) > 0
     return spikes & has_most(np.where(off, weights, 0.0), labels, n_groups, rule.units)
 
@@ -83,16 +78,14 @@ class Semi(Number):
         """Place a column in space."""
         return SemiBlock(facts, self.spike, scale, importance, spike)
 
-    def representatives(
-        self, cells: Cells, labels: Labels, n_groups: int, rule: Rule, members: Members | None = None
-    ) -> Cells:
+    def representatives(self, cells: Cells, labels: Labels, n_groups: int, rule: Rule) -> Cells:
         """Return the spike where too few members are off it, and else the mean of all members, spikes included."""
-        means = averages_of_present(cells, labels, n_groups, rule.aggregate, members)
+        means = averages_of_present(cells, labels, n_groups, rule)
         off = cells.present & (cells.values != self.spike)
         if rule.spike_totals == "safe":
-            some = rule.hides(labels, n_groups, off, members)
-            some &= ~_one_amount(cells, off, labels, n_groups, rule, members)
+            some = rule.hides(labels, n_groups, off)
+            some &= ~_one_amount(cells, off, labels, n_groups, rule)
         else:
             some = np.bincount(labels[off], minlength=n_groups) > 0
         of_groups = np.where(some, means, self.spike)
-        return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule, members))
+        return with_missing(cells, labels, of_groups, enough_present(cells, labels, n_groups, rule))

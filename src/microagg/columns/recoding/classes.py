@@ -5,14 +5,15 @@ is the same whatever else the column holds, and a file in parts is recoded like 
 """
 
 import datetime as dt
+from abc import ABC, abstractmethod
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
-from microagg.columns.recoding.rules import Rule, exact
+from microagg.columns.recoding.rules import RecodingRule, exact
 
 Exact = int | Decimal
 Bounds = tuple[Exact | None, Exact | None]
@@ -21,21 +22,24 @@ Bounds = tuple[Exact | None, Exact | None]
 _THURSDAY = 3  # 1970-01-01 was one, and a week begins on Monday
 
 
-class Grid(Protocol):
+class Grid(ABC):
     """A way to cut numbers, or days since 1970-01-01, into classes."""
 
+    @abstractmethod
     def numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of each value's class; they rise with the values."""
 
+    @abstractmethod
     def bounds(self, number: int) -> Bounds:
         """Return the bounds of a class."""
 
-    def label(self, number: int) -> str | None:
+    def label(self, number: int) -> str | None:  # noqa: ARG002
         """Return the name of a class that has one beside its bounds."""
+        return None
 
 
 @frozen()
-class WholeSteps:
+class WholeSteps(Grid):
     """Classes of one width over whole numbers or days."""
 
     width: int
@@ -50,13 +54,9 @@ class WholeSteps:
         low = self.start + number * self.width
         return low, low + self.width
 
-    def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Return nothing: the bounds say it."""
-        return None
-
 
 @frozen()
-class RealSteps:
+class RealSteps(Grid):
     """Classes of one width over numbers of a floating type.
 
     A bound is the number of that type nearest to the decimal that was meant: 0.3 is in the class that begins at 0.3
@@ -95,13 +95,9 @@ class RealSteps:
         """Return the bounds of a class."""
         return self.start + number * self.width, self.start + (number + 1) * self.width
 
-    def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Return nothing: the bounds say it."""
-        return None
-
 
 @frozen()
-class Calendar:
+class Calendar(Grid):
     """Weeks from Monday, months, quarters or years, over days."""
 
     period: str
@@ -136,7 +132,7 @@ class Calendar:
 
 
 @frozen()
-class Cuts:
+class Cuts(Grid):
     """Classes with given lower bounds; class 0 lies below the first."""
 
     cuts: tuple[Exact, ...]
@@ -152,10 +148,6 @@ class Cuts:
         low = self.cuts[number - 1] if number > 0 else None
         return low, self.cuts[number] if number < len(self.cuts) else None
 
-    def label(self, number: int) -> str | None:  # noqa: ARG002
-        """Return nothing: the bounds say it."""
-        return None
-
 
 def day(date: dt.date) -> int:
     """Number a day from 1970-01-01."""
@@ -169,7 +161,7 @@ def as_exact(limit: Any) -> Any:
     return exact(limit) if isinstance(limit, float) else limit
 
 
-def grid_of(rule: Rule, *, dates: bool, dtype: np.dtype[Any]) -> Grid:
+def grid_of(rule: RecodingRule, *, dates: bool, dtype: np.dtype[Any]) -> Grid:
     """Make the classes of a rule for numbers of a type, or for days."""
     if rule.cuts:
         return Cuts(tuple(map(as_exact, rule.cuts)), dtype)
@@ -182,7 +174,7 @@ def grid_of(rule: Rule, *, dates: bool, dtype: np.dtype[Any]) -> Grid:
     return RealSteps(exact(rule.width), exact(start) if isinstance(start, int) else start, dtype)
 
 
-def released_value(rule: Rule, grid: Grid, number: int, *, whole: bool) -> Exact | None:
+def released_value(rule: RecodingRule, grid: Grid, number: int, *, whole: bool) -> Exact | None:
     """Return the number or day that stands for a class; None if it begins nowhere.
 
     The middle of whole numbers, and of days, is the middle one of those in the class, the lower of two.
@@ -199,7 +191,7 @@ def released_value(rule: Rule, grid: Grid, number: int, *, whole: bool) -> Exact
     return low + (last - low) // 2 if whole else (Decimal(low) + Decimal(last)) / 2
 
 
-def class_label(rule: Rule, grid: Grid, number: int, *, whole: bool, dates: bool) -> str:
+def class_label(rule: RecodingRule, grid: Grid, number: int, *, whole: bool, dates: bool) -> str:
     """Name a class: by its period, by its first and last value, or by where it begins and the next one does.
 
     A class that a limit is in holds all beyond the limit too, and says so.

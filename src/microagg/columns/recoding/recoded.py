@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from microagg.base.frozen import frozen
 from microagg.checks import EXACT_INTEGERS, shown_name
+from microagg.columns.numbers import holds_numbers, is_text
 from microagg.columns.recoding.classes import RealSteps, as_exact, class_label, grid_of, released_value
-from microagg.columns.recoding.rules import Rule, refuse
+from microagg.columns.recoding.rules import RecodingRule, refuse
 from microagg.errors import InvalidData
 
 _MOST_WHOLE = 2**62  # beyond, the bounds of a class might not fit into int64
@@ -24,7 +25,7 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @frozen()
-class Recoded:
+class RecodedArray:
     """An array that was recoded, how many of its cells changed, and what was met in it.
 
     `classes` has the labels of the classes that occur, by number; `joined` the values of the rule that do.
@@ -36,7 +37,7 @@ class Recoded:
     joined: frozenset[str] = frozenset()
 
 
-def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> Recoded:
+def recode_array(rule: RecodingRule, array: Any, name: Any, *, codes: Sequence[Any] = ()) -> RecodedArray:
     """Recode an Arrow array.
 
     Numbers that are `codes` for missing values stay unchanged; as text where labels are released. What is to be
@@ -44,17 +45,17 @@ def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()
     """
     type_ = array.type
     if pa.types.is_null(type_):  # every cell is missing, and stays so
-        return Recoded(array, 0)
+        return RecodedArray(array, 0)
     if rule.join:
         return _joined(rule, array, name)
-    is_text = _is_text(type_)
-    if rule.kind == "date" and is_text:
+    from_text = is_text(type_)
+    if rule.kind == "date" and from_text:
         found = _recode(rule, _parsed_dates(array, name), name)
-        return Recoded(found.array.cast(type_), found.changed, found.classes)
-    is_numeric = pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+        return RecodedArray(found.array.cast(type_), found.changed, found.classes)
+    is_numeric = holds_numbers(type_)
     is_date = pa.types.is_date(type_) or pa.types.is_timestamp(type_)
     if not (is_numeric or is_date):
-        what = "text" if is_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
+        what = "text" if from_text else "categories" if pa.types.is_dictionary(type_) else "neither numbers nor dates"
         refuse(name, f"it holds {what}, which cannot be cut into classes. Join its values, or make them numbers.")
     if is_numeric and rule.kind == "date":
         refuse(name, "it holds numbers, but its recoding is for dates. Give limits and width as numbers.")
@@ -63,7 +64,7 @@ def recode_array(rule: Rule, array: Any, name: Any, *, codes: Sequence[Any] = ()
     return _recode_apart(rule, array, name, codes) if is_numeric and codes else _recode(rule, array, name)
 
 
-def _recode_apart(rule: Rule, array: Any, name: Any, codes: Sequence[Any]) -> Recoded:
+def _recode_apart(rule: RecodingRule, array: Any, name: Any, codes: Sequence[Any]) -> RecodedArray:
     """Recode numbers but those that are codes: these are no amounts, and would pass for the highest class."""
     known = {float(code): str(code) for code in codes if is_number(str(code))}
     places = pc.index_in(array.cast(pa.float64()), value_set=pa.array(list(known), pa.float64()))
@@ -71,10 +72,10 @@ def _recode_apart(rule: Rule, array: Any, name: Any, codes: Sequence[Any]) -> Re
     found = _recode(rule, pc.if_else(held, pa.scalar(None, array.type), array), name)
     same = found.array.type == array.type
     own = array if same else pa.array(list(known.values()), found.array.type).take(places)
-    return Recoded(pc.if_else(held, own, found.array), found.changed, found.classes)
+    return RecodedArray(pc.if_else(held, own, found.array), found.changed, found.classes)
 
 
-def _recode(rule: Rule, array: Any, name: Any) -> Recoded:
+def _recode(rule: RecodingRule, array: Any, name: Any) -> RecodedArray:
     values = _Values.of(array, name)
     values.check_fits(rule)
     bottom, top = (None if limit is None else as_exact(limit) for limit in (rule.bottom, rule.top))
@@ -86,11 +87,11 @@ def _recode(rule: Rule, array: Any, name: Any) -> Recoded:
             limited = pc.if_else(pa.array(beyond), values.typed([limit])[0], limited)
             steps[beyond] = values.position(limit)
     if not rule.has_classes:
-        return Recoded(limited, int(np.count_nonzero(low | high)))
+        return RecodedArray(limited, int(np.count_nonzero(low | high)))
     return _in_classes(rule, values, steps // values.day if values.is_date else steps)
 
 
-def _in_classes(rule: Rule, values: "_Values", steps: NDArray[Any]) -> Recoded:
+def _in_classes(rule: RecodingRule, values: "_Values", steps: NDArray[Any]) -> RecodedArray:
     """Put what stands for a class in the place of its values."""
     grid = grid_of(rule, dates=values.is_date, dtype=np.dtype(np.int64) if values.is_date else values.dtype)
     if isinstance(grid, RealSteps):
@@ -101,7 +102,7 @@ def _in_classes(rule: Rule, values: "_Values", steps: NDArray[Any]) -> Recoded:
     if rule.release == "label":
         labels = {one: class_label(rule, grid, one, whole=whole, dates=values.is_date) for one in found}
         array = pa.array([labels[one] for one in found], pa.string()).take(coded.indices)
-        return Recoded(array, int(np.count_nonzero(values.present)), labels)
+        return RecodedArray(array, int(np.count_nonzero(values.present)), labels)
     released = [released_value(rule, grid, one, whole=whole) for one in found]
     if None in released:
         nowhere = pc.sum(pc.equal(coded.indices, released.index(None))).as_py()
@@ -113,7 +114,7 @@ def _in_classes(rule: Rule, values: "_Values", steps: NDArray[Any]) -> Recoded:
     places = coded.indices.fill_null(0).to_numpy(zero_copy_only=False)
     positions = np.array([values.position(one) for one in released], dtype=values.numbers.dtype)
     before = values.numbers[values.present]
-    return Recoded(array, int(np.count_nonzero(before != positions[places[values.present]])))
+    return RecodedArray(array, int(np.count_nonzero(before != positions[places[values.present]])))
 
 
 @frozen()
@@ -196,7 +197,7 @@ class _Values:
         except (pa.ArrowException, OverflowError):  # whose message may show a cell
             refuse(self.name, f"a limit or a class begins where {type_} has no value. Set another start, or a bottom.")
 
-    def check_fits(self, rule: Rule) -> None:
+    def check_fits(self, rule: RecodingRule) -> None:
         """Refuse fractions for whole numbers, and numbers that the digits of float64 cannot distinguish."""
         numbers = [one for one in (rule.bottom, rule.top, rule.width, rule.start, *rule.cuts) if one is not None]
         broken = [one for one in numbers if isinstance(one, float)]
@@ -223,10 +224,6 @@ def _filled(array: Any) -> NDArray[Any]:
     return np.asarray(array.fill_null(0).to_numpy(zero_copy_only=False))
 
 
-def _is_text(type_: Any) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or str(type_) == "string_view")
-
-
 def _parsed_dates(array: Any, name: Any) -> Any:
     """Read dates that are written as ISO text."""
     text = array.cast(pa.large_string())
@@ -249,16 +246,16 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _joined(rule: Rule, array: Any, name: Any) -> Recoded:
+def _joined(rule: RecodingRule, array: Any, name: Any) -> RecodedArray:
     """Put new categories in the place of the values that they take in; others stay."""
     if pa.types.is_dictionary(array.type):
         return _joined_dictionary(rule, array, name)
-    if not (_is_text(array.type) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+    if not (is_text(array.type) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         refuse(name, "it holds neither text nor numbers, so nothing can be joined. Use cuts, or leave it out.")
     known = {old: value for old in rule.groups if (value := _as_value(old, array.type)) is not None}
     if len(set(known.values())) < len(known):
         refuse(name, "join writes one number in two ways. Name each once.")
-    plain = array.cast(pa.large_string()) if _is_text(array.type) else array
+    plain = array.cast(pa.large_string()) if is_text(array.type) else array
     places = pc.index_in(plain, value_set=pa.array(list(known.values()), plain.type))
     olds, groups = list(known), rule.groups
     joined = frozenset(olds[place] for place in places.unique().drop_null().to_pylist())
@@ -269,7 +266,7 @@ def _joined(rule: Rule, array: Any, name: Any) -> Recoded:
         plain, news = plain.cast(pa.string()), [groups[old] for old in olds]
     result = pc.coalesce(pa.array(news, plain.type).take(places), plain)
     changed = int(pc.sum(pc.not_equal(result, plain)).as_py() or 0) if joined else 0
-    return Recoded(result.cast(array.type) if _is_text(array.type) else result, changed, joined=joined)
+    return RecodedArray(result.cast(array.type) if is_text(array.type) else result, changed, joined=joined)
 
 
 def is_number(category: str) -> bool:
@@ -279,7 +276,7 @@ def is_number(category: str) -> bool:
 
 def _as_value(category: str, type_: Any) -> Any:
     """Return a category as a value of a column's type; None where it can be none."""
-    if _is_text(type_):
+    if is_text(type_):
         return category
     if not is_number(category):
         return None
@@ -292,7 +289,7 @@ def _as_value(category: str, type_: Any) -> Any:
         return None
 
 
-def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
+def _joined_dictionary(rule: RecodingRule, array: Any, name: Any) -> RecodedArray:
     """Join categories that are stored once: the new ones are in the order of the first that each takes in."""
     former = array.dictionary
     within = _joined(rule, former, name)
@@ -305,4 +302,4 @@ def _joined_dictionary(rule: Rule, array: Any, name: Any) -> Recoded:
     joined = pa.DictionaryArray.from_arrays(coded.cast(type_), fresh, ordered=array.type.ordered)
     is_changed = pc.fill_null(pc.not_equal(within.array, former.cast(within.array.type)), False)
     changed = int(pc.sum(is_changed.take(array.indices)).as_py() or 0)
-    return Recoded(joined, changed, joined=within.joined)
+    return RecodedArray(joined, changed, joined=within.joined)

@@ -15,8 +15,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from microagg.base.frozen import frozen
-from microagg.base.readonly import ReadOnly
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import EXACT_INTEGERS, MOST_OF_A_TABLE, nearest, shown_name, text_of_file
 from microagg.errors import InvalidParameter, a_type
 
@@ -40,7 +39,7 @@ def refuse(name: Any, what: str) -> NoReturn:
 
 
 @frozen()
-class Rule(ReadOnly):
+class RecodingRule(ReadOnly):
     """How one column is recoded: first its limits, then its classes; or its joined categories alone.
 
     Attributes
@@ -102,10 +101,13 @@ class Rule(ReadOnly):
         """What the column must hold: "number", "date", "number or date" or "category"."""
         if self.join:
             return "category"
-        limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
-        if isinstance(self.width, str) or any(isinstance(one, dt.date) for one in limits):
+        if isinstance(self.width, str) or any(isinstance(one, dt.date) for one in self._limits):
             return "date"
-        return "number" if limits or isinstance(self.width, float) else "number or date"
+        return "number" if self._limits or isinstance(self.width, float) else "number or date"
+
+    @property
+    def _limits(self) -> list[Limit]:
+        return [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
 
     @property
     def groups(self) -> dict[str, str]:
@@ -172,8 +174,7 @@ class Rule(ReadOnly):
             refuse(name, "the first and the last class have no middle. Give bottom and top, or as='lower'.")
 
     def _check_one_kind(self, name: Any) -> None:
-        limits = [one for one in (self.bottom, self.top, self.start, *self.cuts) if one is not None]
-        has_numbers = any(not isinstance(one, dt.date) for one in limits)
+        has_numbers = any(not isinstance(one, dt.date) for one in self._limits)
         if self.kind == "date" and has_numbers:
             refuse(name, "it is for dates, but some of its limits are numbers. Give only dates, or only numbers.")
         if self.kind == "date" and isinstance(self.width, float):

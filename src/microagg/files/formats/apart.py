@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from microagg.base import pandas_aside
+from microagg.base.imports import pandas_kept_aside
 from microagg.columns.labels import Labels
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.files._worker import Stop, run
@@ -207,7 +207,7 @@ def serve() -> None:
     """Answer requests until nobody can ask any more: what the child does."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    with pandas_aside.kept_aside():
+    with pandas_kept_aside():
         while True:
             try:
                 path, kind, options = pickle.load(sys.stdin.buffer)

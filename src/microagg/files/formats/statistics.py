@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.checks import EXACT_INTEGERS
-from microagg.columns.labels import Labels, Masked
+from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files.files import Check, whole_file
@@ -125,7 +125,7 @@ def write_statistics(
     original: pa.Table,
     labels: Labels | None,
     *,
-    masked: Masked,
+    masked: MaskedColumns,
     check: Check | None = None,
 ) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.

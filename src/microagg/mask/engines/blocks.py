@@ -17,8 +17,8 @@ from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
 from microagg.algorithms.scores import Moved
 from microagg.algorithms.units import Labels, Units
-from microagg.columns.coding import CategoryCoder
-from microagg.columns.kinds import Cells, Nominal
+from microagg.columns.coders import CategoryCoder
+from microagg.columns.kinds import Cells, Nominal, Rule
 from microagg.columns.kinds.nominal import (
     Offers,
     cells_of,
@@ -28,10 +28,9 @@ from microagg.columns.kinds.nominal import (
     numbers_of,
     offers_of,
 )
-from microagg.columns.ordering import ordered_by_value
 from microagg.columns.representatives import released_by
 from microagg.columns.rounding import off_reserved, round_cells
-from microagg.columns.table import Table
+from microagg.columns.table import Table, ordered_by_value
 from microagg.columns.weights import Members, Weights
 from microagg.mask.engines.census import units_of
 from microagg.mask.engines.figures import Figures
@@ -256,9 +255,9 @@ def _offers(plan: Plan, known: Known, j: int, cells: Cells, labels: Labels, weig
     kind, facts = plan.columns[j].kind, known.common(plan, j)
     assert isinstance(kind, Nominal)
     kin = kind.kin_of_numbers(facts.counts.size, counts_of_numbers(facts).size)
-    rule, n_groups = plan.rule.of_column(plan.names[j]), int(labels.max()) + 1
-    members = _members(weights, labels, n_groups)
-    return offers_of(_numbers(plan, known, j, cells), labels, n_groups, rule, facts, kin, members)
+    n_groups = int(labels.max()) + 1
+    rule = _rule(plan, j, labels, n_groups, weights)
+    return offers_of(_numbers(plan, known, j, cells), labels, n_groups, rule, facts, kin)
 
 
 def _numbers(plan: Plan, known: Known, j: int, cells: Cells) -> Labels:
@@ -267,8 +266,10 @@ def _numbers(plan: Plan, known: Known, j: int, cells: Cells) -> Labels:
     return numbers_of(cells.with_common_states(facts.rare_states(plan.rule.fewest)), facts.counts.size)
 
 
-def _members(weights: Weights | None, labels: Labels, n_groups: int) -> Members | None:
-    return None if weights is None else Members.of(weights, labels, n_groups)
+def _rule(plan: Plan, j: int, labels: Labels, n_groups: int, weights: Weights | None) -> Rule:
+    """Return the rule by which groups release a column, with what their members weigh in it."""
+    members = None if weights is None else Members.of(weights, labels, n_groups)
+    return replace(plan.rule.of_column(plan.names[j]), members=members)
 
 
 def settle_turns(plan: Plan, known: Known, j: int, blocks: Sequence[Any]) -> Iterator[NDArray[Any]]:
@@ -302,9 +303,8 @@ def fill_block(
     """Return what records of a block release of a column, by what its groups with a choice chose, or what was drawn."""
     n_codes = known.facts[j].counts.size
     if plan.rule.nominal == "draw":
-        rule, numbers = plan.rule.of_column(plan.names[j]), _numbers(plan, known, j, cells)
-        members = _members(weights, labels, choice.size)
-        drawn = drawn_numbers(numbers, labels, choice, known.common(plan, j), rule, members)
+        rule, numbers = _rule(plan, j, labels, choice.size, weights), _numbers(plan, known, j, cells)
+        drawn = drawn_numbers(numbers, labels, choice, known.common(plan, j), rule)
         return cells_of(drawn, n_codes).take(labels)
     of_groups = _offers(plan, known, j, cells, labels, weights).chosen
     of_groups[of_groups < 0] = choice

@@ -18,14 +18,11 @@ from microagg.algorithms.units import Held, Labels, Units, held_by
 from microagg.checks import refuse_missing
 from microagg.columns import frames
 from microagg.columns.kinds import Cells, Semi
-from microagg.columns.numbers import is_text
+from microagg.columns.numbers import by_value, is_text
 from microagg.columns.patterns import Patterns, PatternsSeen
-from microagg.columns.rounding import is_rounded, power_asked
-from microagg.columns.spelling import by_value
-from microagg.columns.steps import Steps
+from microagg.columns.rounding import Steps, is_rounded, power_asked
 from microagg.columns.table import Table
-from microagg.columns.weighing import WeightSeen, weights_in
-from microagg.columns.weights import WeightScale
+from microagg.columns.weights import WeightScale, WeightSeen, weights_in
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.batches import Batches
 from microagg.files.promise import bits_of

@@ -19,7 +19,7 @@ from microagg.algorithms.kernels.sums import exact_digits, round_digits
 from microagg.algorithms.scores import Moved
 from microagg.algorithms.units import Labels
 from microagg.columns.kinds import Cells
-from microagg.columns.kinds._kind import with_changed, with_changed_weights
+from microagg.columns.kinds._kind import with_changed
 from microagg.columns.patterns import Patterns
 from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
@@ -189,7 +189,9 @@ class Outcome(NamedTuple):
         found = []
         columns = zip(self.plan.columns, self.known.facts, self.known.bases, strict=True)
         for j, (column, facts, base) in enumerate(columns):
-            lost = with_changed(round_digits(self.lost.errors[j]), base, int(self.lost.changed[j]), facts)
+            lost = with_changed(
+                round_digits(self.lost.errors[j]), base, int(self.lost.changed[j]), max(1, facts.n_known)
+            )
             complete = not facts.missing and not self.lost.missing[j]
             found.append(as_counted(column.kind, lost, base, self.n_records, complete=complete))
         return self._information(found)
@@ -208,7 +210,7 @@ class Outcome(NamedTuple):
         found = []
         for j, (column, (base, total)) in enumerate(zip(self.plan.columns, self.known.weighted_bases, strict=True)):
             changed = round_digits(self.lost.weighted_changed[j])
-            lost = with_changed_weights(round_digits(self.lost.weighted[j]), base, changed, total)
+            lost = with_changed(round_digits(self.lost.weighted[j]), base, changed, total)
             found.append(as_counted(column.kind, lost, base, self.n_records, complete=False))
         moved = {self.plan.names[j]: own for j, own in self.figures.cut.items()}
         return weight_facts(

@@ -15,17 +15,15 @@ from microagg.algorithms.scores import Sums
 from microagg.algorithms.units import Units
 from microagg.base.frozen import frozen
 from microagg.columns import frames
-from microagg.columns.coding import Asked, CategoryCoder, Coder, Finder, finder_for, written_table
+from microagg.columns.coders import CategoryCoder, Coder, chunked_series
 from microagg.columns.embedding import Space
+from microagg.columns.finders import ColumnChoices, Finder, finder_for, written_table
 from microagg.columns.kinds import Cells, Facts, Kind, Nominal, Rule
 from microagg.columns.kinds.nominal import counts_of_numbers
-from microagg.columns.native import chunked_series
 from microagg.columns.roles import Role, Schema
-from microagg.columns.rounding import is_rounded, power_asked
-from microagg.columns.steps import Steps, spread_of
+from microagg.columns.rounding import Steps, is_rounded, power_asked, spread_of
 from microagg.columns.table import Coded, Table
-from microagg.columns.weighing import Weighing
-from microagg.columns.weights import Weights, WeightScale, in_units
+from microagg.columns.weights import Weighing, Weights, WeightScale, in_units
 from microagg.files.promise import Promise
 from microagg.mask.demands import enough_weighing
 from microagg.mask.grouping import Grouping, check_kinds
@@ -45,7 +43,7 @@ class Plan:
     recipe: Recipe
     schema: Schema
     grouping: Grouping
-    wishes: Mapping[str, Asked]
+    wishes: Mapping[str, ColumnChoices]
     weighing: Weighing = field(default_factory=Weighing)
     coders: tuple[Coder, ...] = ()
     largest_unit: int = 1

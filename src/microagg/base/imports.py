@@ -1,14 +1,18 @@
-"""Modules that only other versions of microagg have: one that was documented still works, and others say what to do.
+"""What imports find: former modules of ours, of which other versions' pickles know, and pandas only where it is needed.
 
-What was pickled by another version names them, so that this is what its reader sees.
+A module that was documented still works, and others say what to do. Arrow imports pandas, where it is installed, at the
+first value that it makes: a seventh of a second, to know pandas' objects when it meets them. The command line meets
+none.
 """
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 RENAMED = {"microagg.desk": "microagg.jobs"}
 
@@ -39,3 +43,25 @@ class OtherVersions(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of today in the place of the former one."""
         sys.modules[module.__name__] = importlib.import_module(RENAMED[module.__name__])
+
+
+class _NoPandas(MetaPathFinder):
+    """Says that there is no pandas."""
+
+    def find_spec(self, name: str, *_: Any) -> None:
+        """Refuse pandas, and leave everything else to those who know."""
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is kept aside", name=name)
+
+
+_no_pandas = _NoPandas()
+
+
+@contextmanager
+def pandas_kept_aside() -> Iterator[None]:
+    """Let pandas seem to be missing, unless it is imported already."""
+    sys.meta_path.insert(0, _no_pandas)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(_no_pandas)

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.columns.frames import sortable
+_WITH_TRACES = ("dictionary", "list", "large_list", "fixed_size_list", "struct", "map")  # as Arrow calls its types
 
 
 def without_views(table: pa.Table) -> pa.Table:
@@ -167,3 +168,67 @@ def _holds_categories(kind: pa.DataType) -> bool:
     """Return whether there are categories within lists or structs."""
     inside = [kind.field(place).type for place in range(kind.num_fields)]
     return any(pa.types.is_dictionary(one) or _holds_categories(one) for one in inside)
+
+
+def sortable(array: Any) -> Any:
+    """Return an array of Arrow that it can sort: itself, or of lists, intervals and the like how they are shown."""
+    try:
+        pc.sort_indices(pa.table({"0": array.slice(0, 1)}), [("0", "ascending")])
+    except pa.ArrowException:
+        return shown_values(array)
+    return array
+
+
+def shown_values(array: Any) -> Any:
+    """Return the values of an Arrow array as text, as Python shows them."""
+    try:
+        return pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
+    except (OverflowError, ValueError):  # moments that Python has no words for
+        return pa.nulls(len(array), pa.string())
+
+
+def frame_without_traces(native: Any) -> Any:
+    """Return a frame of PyArrow, pandas or polars with nothing in its memory but what its rows show."""
+    if hasattr(native, "replace_schema_metadata"):
+        return _arrow_without_traces(native)
+    if hasattr(native, "attrs"):
+        return _pandas_without_traces(native)
+    if hasattr(native, "iter_columns"):
+        return _polars_without_traces(native)
+    return native
+
+
+def _arrow_without_traces(table: Any) -> Any:
+    """Copy the rows out of the buffers they share with others; drop metadata and unused dictionary values."""
+    return pa.table({name: without_traces(table[name].combine_chunks()) for name in table.column_names})
+
+
+def _polars_without_traces(frame: Any) -> Any:
+    """Copy text out of the buffers it shares with rows that were left out, and drop categories that no row has."""
+    import polars as pl
+
+    fresh = []
+    for series in frame.iter_columns():
+        if series.dtype in (pl.String, pl.Binary) or series.dtype.is_nested():
+            compact = pl.from_arrow(without_traces(series.to_arrow())).alias(series.name)
+            fresh.append(compact if series.dtype.is_nested() else compact.cast(series.dtype))
+        elif series.dtype == pl.Enum:
+            text = series.cast(pl.String)
+            present = set(text.unique())
+            fresh.append(text.cast(pl.Enum([name for name in series.dtype.categories if name in present])))
+    return frame.with_columns(fresh)
+
+
+def _pandas_without_traces(frame: Any) -> Any:
+    """Drop attributes, the name of the columns' index, and categories that no row has."""
+    pandas = nw.get_native_namespace(frame)
+    frame = frame.take(np.arange(len(frame)))  # copies out of shared buffers, as copy() need not
+    frame.attrs = {}
+    frame.columns = frame.columns.rename(None)  # a new index: the old one may be the caller's too
+    for position, dtype in enumerate(frame.dtypes):
+        if str(getattr(dtype, "pyarrow_dtype", "")).startswith(_WITH_TRACES):
+            column = nw.from_native(frame.iloc[:, position], series_only=True).to_arrow()
+            frame.isetitem(position, pandas.arrays.ArrowExtensionArray(without_traces(column)))
+        elif hasattr(dtype, "categories"):
+            frame.isetitem(position, frame.iloc[:, position].cat.remove_unused_categories())
+    return frame
