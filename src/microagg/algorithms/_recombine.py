@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms._cover import WHOLE, Columns, Relaxed, relax
-from microagg.algorithms.kernels.cover import broken_triples, share_together
+from microagg.algorithms.kernels.bounds import broken_triples, share_together
 
 _REGION, _GROUPS = 300, 12  # records that are grouped anew at a time, and groups, at least
 _PROGRAMMES = 40  # that are solved for a region, at most

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms.kernels.brute import make_pool
 from microagg.algorithms.kernels.groups import FREE, number_groups
-from microagg.algorithms.kernels.marks import tally_of
-from microagg.algorithms.kernels.mdav import groups_from_outside
-from microagg.algorithms.kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, with_marks
-from microagg.algorithms.kernels.pruning import HOPELESS, WORTH, prunes
+from microagg.algorithms.kernels.partitioners import groups_from_outside
+from microagg.algorithms.kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, tally_of, with_marks
 from microagg.algorithms.kernels.records import Records, coordinate_sums, coordinates, plain_records, take
+from microagg.algorithms.kernels.search import HOPELESS, WORTH, prunes
 from microagg.algorithms.kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg.algorithms.kernels.tree import make_tree
 from microagg.algorithms.units import Units

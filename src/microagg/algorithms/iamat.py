@@ -14,7 +14,7 @@ from microagg.algorithms._leftovers import place_each, place_in
 from microagg.algorithms._outside import from_outside
 from microagg.algorithms._run import SLICE, Run, records_and_k
 from microagg.algorithms.kernels.groups import FINISHED, SIZE, new_state
-from microagg.algorithms.kernels.iamat import interacting_groups
+from microagg.algorithms.kernels.partitioners import interacting_groups
 from microagg.algorithms.kernels.records import Records, squared_distances
 from microagg.algorithms.kernels.sums import exact_sum, exact_sums
 from microagg.algorithms.method import SEARCH, SEARCHES, Method

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from microagg.algorithms._leftovers import place_together
 from microagg.algorithms._run import SLICE, Run, records_and_k
 from microagg.algorithms.kernels.groups import FINISHED, group_rest, new_state
-from microagg.algorithms.kernels.maximum_distance import BEST, pairs_of_groups
+from microagg.algorithms.kernels.partitioners import BEST, pairs_of_groups
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
 from microagg.algorithms.units import Units, check_units

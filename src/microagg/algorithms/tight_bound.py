@@ -13,7 +13,7 @@ from microagg.algorithms._annealing import Search, errors_of
 from microagg.algorithms._cover import Columns, relax
 from microagg.algorithms._recombine import Pool, broken_cuts
 from microagg.algorithms._run import records_and_k
-from microagg.algorithms.kernels.pricing import Cuts, dearest_groups, empty_lists
+from microagg.algorithms.kernels.bounds import Cuts, dearest_groups, empty_lists
 from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.mdav import mdav
 from microagg.checks import check_between, check_whole

@@ -9,8 +9,8 @@ from microagg.algorithms._leftovers import place_each
 from microagg.algorithms._outside import from_outside
 from microagg.algorithms._run import SLICE, Run, records_and_k
 from microagg.algorithms.kernels.groups import SIZE, new_state
+from microagg.algorithms.kernels.partitioners import extended_groups
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.kernels.vmdav import extended_groups
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
 from microagg.algorithms.units import Units, check_units
 from microagg.errors import InvalidParameter, a_type

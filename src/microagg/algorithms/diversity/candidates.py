@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms._run import SLICE, Run
-from microagg.algorithms.kernels.candidates import groups_of_values
 from microagg.algorithms.kernels.groups import place_each_leftover
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.kernels.shell import WORN_OUT
+from microagg.algorithms.kernels.ways import groups_of_values
 from microagg.algorithms.units import Units
 from microagg.work import Progress
 

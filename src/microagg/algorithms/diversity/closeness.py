@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms._run import SLICE, Run
-from microagg.algorithms.kernels.closeness import CHANGES, PASSES, exchange_some, groups_over_subsets, ready_to_exchange
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.kernels.records import Records, coordinates
+from microagg.algorithms.kernels.ways import CHANGES, PASSES, exchange_some, groups_over_subsets, ready_to_exchange
 from microagg.algorithms.units import Units
 from microagg.work import Progress, tell
 

@@ -12,7 +12,7 @@ from microagg.algorithms._run import SLICE, Run
 from microagg.algorithms.diversity.demand import Confidential
 from microagg.algorithms.kernels.groups import group_rest
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.kernels.swaps import groups_by_swaps, tables_of
+from microagg.algorithms.kernels.ways import groups_by_swaps, tables_of
 from microagg.work import Progress
 
 Labels = NDArray[np.int64]

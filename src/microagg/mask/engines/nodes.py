@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.nodes import gather_keys, places_of, see_extremes, send_to_parts
+from microagg.algorithms.kernels.blocking import gather_keys, places_of, see_extremes, send_to_parts
 from microagg.base.frozen import frozen
 from microagg.columns.kinds import Cells
 from microagg.mask.engines.blocks import Node

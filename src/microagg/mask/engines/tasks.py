@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.nodes import count_digits, key_of_bits, see_extremes, send_to_parts
+from microagg.algorithms.kernels.blocking import count_digits, key_of_bits, see_extremes, send_to_parts
 from microagg.algorithms.kernels.sums import exact_digits
 from microagg.algorithms.units import held_by
 from microagg.columns import frames
