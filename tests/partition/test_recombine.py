@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import microagg as ma
 from microagg.algorithms import _recombine
 from microagg.algorithms._annealing import Search
-from microagg.algorithms._cover import Columns
-from microagg.algorithms._recombine import Pool, best_cover, recombine
+from microagg.algorithms._cover import Columns, GroupPool, best_cover, recombine
 from microagg.algorithms.kernels.records import plain_records
 from microagg.work import Told
 from tests.reference.optimum import least_error, least_error_of_sizes, squared_error
@@ -74,7 +73,7 @@ def test_programmes_are_counted():
 
 
 def test_a_pool_keeps_each_group_once_and_forgets_the_oldest(monkeypatch):
-    pool = Pool(6)
+    pool = GroupPool(6)
     errors = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     pool.add(np.array([0, 0, 1, 1, 2, 2]), errors)
     pool.add(np.array([1, 1, 0, 2, 0, 2]), errors)
@@ -93,7 +92,7 @@ def test_what_no_single_run_had():
     X = np.array([[0.0], [0.1], [1.0], [1.1], [10.0], [10.1], [11.0], [11.1]])
     one = np.array([0, 0, 1, 1, 2, 3, 2, 3])
     two = np.array([0, 1, 0, 1, 2, 2, 3, 3])
-    pool = Pool(8)
+    pool = GroupPool(8)
     near = np.array([[row + 1 if row % 2 == 0 else row - 1, (row + 2) % 8] for row in range(8)])
     for labels in (one, two):
         means = np.array([X[labels == group].mean() for group in labels])

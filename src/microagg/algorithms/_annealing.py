@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms._recombine import Pool, recombine
+from microagg.algorithms._cover import GroupPool, recombine
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.kernels.diversity import nothing_asked
 from microagg.algorithms.kernels.records import Records, take
@@ -135,7 +135,7 @@ class Search:
         """
         n = self.labels.size
         told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
-        pool = Pool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
+        pool = GroupPool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
         best, stopped = self.labels, None
         of_searches: list[NDArray[np.int64]] = []
         number = 0
@@ -183,7 +183,7 @@ class Search:
 
     def _recombine(
         self,
-        pool: Pool,
+        pool: GroupPool,
         partitions: list[NDArray[np.int64]],
         number: int,
         moves: int,

@@ -1,4 +1,4 @@
-"""What the partitioners share: how they search, and how they share time with their caller.
+"""What the partitioners share: how they search, how they share time with their caller, where leftovers go.
 
 Kernels work in slices; between them Python regains control, reports progress, can be interrupted, and
 rebuilds a tree that has thinned.
@@ -11,14 +11,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms.kernels.brute import make_pool
-from microagg.algorithms.kernels.groups import FREE, number_groups
+from microagg.algorithms.kernels.groups import (
+    FREE,
+    distances_to_groups,
+    group_rest,
+    number_groups,
+    place_each_leftover,
+    place_leftovers_together,
+)
 from microagg.algorithms.kernels.partitioners import groups_from_outside
 from microagg.algorithms.kernels.pool import BUILT_WITH, DIFFERENT, REMAINING, Pool, tally_of, with_marks
-from microagg.algorithms.kernels.records import Records, coordinate_sums, coordinates, plain_records, take
+from microagg.algorithms.kernels.records import (
+    Records,
+    coordinate_sums,
+    coordinates,
+    distances_to,
+    full_distances,
+    plain_records,
+    rounding_of,
+    take,
+)
 from microagg.algorithms.kernels.search import HOPELESS, WORTH, prunes
 from microagg.algorithms.kernels.shell import WORN_OUT, make_shell, no_shell
 from microagg.algorithms.kernels.tree import make_tree
-from microagg.algorithms.units import Units
+from microagg.algorithms.units import Units, merge_short
 from microagg.checks import check_enough_records, check_k, check_option, matrix_and_k, safe_to_square, squares_are_safe
 from microagg.work import Progress, tell
 
@@ -28,10 +44,9 @@ SLICE = 50_000_000
 """Coordinates a kernel may look at before it returns: some 0.1 s of work at most."""
 
 _THINNED = 0.35  # a tree with fewer of its records left than this is built anew
-
-
 _FEW = 6000  # records: with fewer, brute force is as fast
 _SAMPLE = 2048  # records of more, by which a tree is tried first
+_AT_ONCE = 4_000_000  # distances held at a time
 
 
 def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
@@ -164,3 +179,97 @@ class Run:
         number_groups(self.labels)
         tell(self._progress, self.n, self.n)
         return self.labels
+
+
+def from_outside(records: Records) -> NDArray[np.int64]:
+    """Order the rows by decreasing distance to the centroid of all, lowest row first on ties."""
+    centroid = coordinate_sums(records) / records.entries.shape[1]
+    distances = distances_to(records, centroid)
+    order = np.argsort(-distances, kind="stable")
+    if records.heights.size == 0:
+        return order
+    # Where two are so near each other that rounding could change places, all coordinates decide.
+    slack = rounding_of.py_func(centroid.size) ** 2
+    close = distances[order[:-1]] <= distances[order[1:]] * slack
+    unsure = order[np.concatenate([close, [False]]) | np.concatenate([[False], close])]
+    distances[unsure] = full_distances(records, unsure, centroid)
+    return np.argsort(-distances, kind="stable")
+
+
+def place_each(run: Run, k: int) -> None:
+    """Put each free record into the group with the nearest centroid, as the groups stood before.
+
+    Where no unit may hold more than 1/k of a group, that is the nearest group without the record's unit, those placed
+    before it counted. A record that fits nowhere joins the nearest, and groups are merged until all keep k units.
+    """
+    if run.units is None or not run.units.in_part:
+        place_each_leftover(*run.records, run.labels)
+    elif run.remaining:
+        _place_apart(run, run.units, k)
+
+
+def place_together(run: Run, k: int) -> None:
+    """Put all free records into the group whose centroid is nearest to theirs.
+
+    They go each by itself where two are of one unit. Where no unit may hold more than 1/k of a group, it is the nearest
+    that holds none of theirs, and they go each by itself where there is none such.
+    """
+    if run.remaining == 0:
+        return
+    centroid = run.pool.sums / run.remaining
+    if run.remaining > run.different:
+        place_each(run, k)
+    elif run.units is None or not run.units.in_part:
+        place_leftovers_together(*run.records, centroid, run.labels)
+    else:
+        n_groups = number_groups(run.labels)
+        free = np.flatnonzero(run.labels == FREE)
+        full = _held(run.labels, run.units.codes, free, n_groups).any(axis=1)
+        if full.all():
+            place_each(run, k)
+        else:
+            distances = distances_to_groups(*run.records, centroid[None], run.labels, n_groups)[0]
+            run.labels[free] = np.where(full, np.inf, distances).argmin()
+
+
+def place_in(run: Run, group: int, k: int) -> None:
+    """Put all free records into this group, or each by itself where units forbid it: two of one, or one it holds."""
+    if run.units is not None:
+        own = run.units.codes[run.labels == FREE]
+        twice = run.remaining > run.different
+        if twice or (run.units.in_part and np.isin(own, run.units.codes[run.labels == group]).any()):
+            place_each(run, k)
+            return
+    group_rest(group, run.labels)
+
+
+def _place_apart(run: Run, units: Units, k: int) -> None:
+    n_groups = number_groups(run.labels)
+    free = np.flatnonzero(run.labels == FREE)
+    held = _held(run.labels, units.codes, free, n_groups)
+    own = np.unique(units.codes[free], return_inverse=True)[1]
+    targets = np.empty(free.size, dtype=np.int64)
+    fits = True
+    step = max(1, _AT_ONCE // n_groups)
+    for start in range(0, free.size, step):
+        points = np.ascontiguousarray(coordinates(take(run.records, free[start : start + step])).T)
+        distances = distances_to_groups(*run.records, points, run.labels, n_groups)
+        for i, to_groups in enumerate(distances, start):
+            full = held[:, own[i]]
+            fits &= not full.all()
+            targets[i] = to_groups.argmin() if full.all() else np.where(full, np.inf, to_groups).argmin()
+            held[targets[i], own[i]] = True
+    run.labels[free] = targets
+    if not fits:
+        run.labels = merge_short(run.records, run.labels, k, units)
+
+
+def _held(
+    labels: NDArray[np.int64], codes: NDArray[np.int64], free: NDArray[np.int64], n_groups: int
+) -> NDArray[np.bool_]:
+    """Return which groups hold which of the units of free records, (groups, such units in order)."""
+    wanted = np.unique(codes[free])
+    rows = np.flatnonzero((labels != FREE) & np.isin(codes, wanted))
+    held = np.zeros((n_groups, wanted.size), dtype=np.bool_)
+    held[labels[rows], np.searchsorted(wanted, codes[rows])] = True
+    return held

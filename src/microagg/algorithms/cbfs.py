@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each
-from microagg.algorithms._run import Run, records_and_k
+from microagg.algorithms._run import Run, place_each, records_and_k
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
 from microagg.algorithms.units import Units, check_units

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each, place_in
-from microagg.algorithms._outside import from_outside
-from microagg.algorithms._run import SLICE, Run, records_and_k
+from microagg.algorithms._run import SLICE, Run, from_outside, place_each, place_in, records_and_k
 from microagg.algorithms.kernels.groups import FINISHED, SIZE, new_state
 from microagg.algorithms.kernels.partitioners import interacting_groups
 from microagg.algorithms.kernels.records import Records, squared_distances

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_together
-from microagg.algorithms._run import SLICE, Run, records_and_k
+from microagg.algorithms._run import SLICE, Run, place_together, records_and_k
 from microagg.algorithms.kernels.groups import FINISHED, group_rest, new_state
 from microagg.algorithms.kernels.partitioners import BEST, pairs_of_groups
 from microagg.algorithms.kernels.records import Records

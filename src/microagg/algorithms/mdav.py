@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_together
-from microagg.algorithms._run import Run, records_and_k
+from microagg.algorithms._run import Run, place_together, records_and_k
 from microagg.algorithms.kernels.groups import group_rest
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
@@ -30,7 +29,7 @@ def mdav(
 
     With `units` a group takes its nearest records of different units, and the two loops count units. Then groups are
     formed one by one while k units remain and one of them has several records; once each has one, the rest is grouped
-    as without units. Fewer than k units left over join the nearest group that holds none of them (`_leftovers`).
+    as without units. Fewer than k units left over join the nearest group that holds none of them (`place_together`).
     """
     check_option("tail", tail, TAILS)
     records, k = records_and_k(X, k)

@@ -31,7 +31,7 @@ class Method:
         Whether X may be `Records`, in which a category is one entry; else it is a matrix of all coordinates.
     takes_units : bool
         Whether it can be called with units=`Units`, and forms groups that keep k of them; the labels of others can be
-        made to keep them by `merging.merge_short`.
+        made to keep them by `units.merge_short`.
     """
 
     name: str

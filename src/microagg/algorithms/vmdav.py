@@ -5,9 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each
-from microagg.algorithms._outside import from_outside
-from microagg.algorithms._run import SLICE, Run, records_and_k
+from microagg.algorithms._run import SLICE, Run, from_outside, place_each, records_and_k
 from microagg.algorithms.kernels.groups import SIZE, new_state
 from microagg.algorithms.kernels.partitioners import extended_groups
 from microagg.algorithms.kernels.records import Records

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from microagg.algorithms.kernels.records import plain_records
-from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import METHODS, choose_search, records_and_k, settled_search
-from microagg.algorithms.units import Units
+from microagg.algorithms.units import Units, merge_short
 from microagg.checks import check_option, safe_to_square
 from microagg.columns.representatives import released_values
 from microagg.estimators._matrix import as_matrix, as_units

@@ -16,7 +16,6 @@ from microagg.algorithms.equivalence import rows_of
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.kernels.records import Records, coordinates, plain_records, take
 from microagg.algorithms.median_tree import median_pieces
-from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import (
     BY_TREE,
     METHODS,
@@ -27,7 +26,7 @@ from microagg.algorithms.methods import (
     settled_search,
 )
 from microagg.algorithms.selection import COUNTED, Selection, select_columns
-from microagg.algorithms.units import Held, Units, held_by
+from microagg.algorithms.units import Held, Units, held_by, merge_short
 from microagg.base.frozen import frozen
 from microagg.checks import EXACT_INTEGERS, Columns, check_labels, check_names, shown_name
 from microagg.columns import frames

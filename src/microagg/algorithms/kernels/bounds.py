@@ -91,7 +91,7 @@ def broken_triples(members, starts, shares, together, least, triples, excesses):
     return min(found, excesses.shape[0])
 
 
-class Cuts(NamedTuple):
+class CutLists(NamedTuple):
     """Triples of records, listed at each of their records, and what a group pays that has two or more of one."""
 
     starts: NDArray[np.int64]  # (n + 1,): where each record's begin

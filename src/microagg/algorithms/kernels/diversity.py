@@ -29,7 +29,7 @@ SLACK = 1e-12
 """How far a figure may be beyond its limit by rounding."""
 
 
-class Asked(NamedTuple):
+class Tracks(NamedTuple):
     """What is demanded of groups; no track at all: nothing."""
 
     codes: NDArray[np.int64]  # (tracks, n): each record's value; a missing one comes after all others
@@ -43,10 +43,10 @@ class Asked(NamedTuple):
     running: NDArray[np.float64]  # the sums of `below` before that value
 
 
-def nothing_asked() -> Asked:
+def nothing_asked() -> Tracks:
     """Return what demands nothing."""
     whole, none = np.empty(0, dtype=np.int64), np.empty(0)
-    return Asked(np.empty((0, 0), dtype=np.int64), whole, np.empty((0, 5)), whole, whole, whole, none, none, none)
+    return Tracks(np.empty((0, 0), dtype=np.int64), whole, np.empty((0, 5)), whole, whole, whole, none, none, none)
 
 
 @kernel

@@ -14,7 +14,7 @@ from microagg.algorithms.diversity.ways import form_diverse
 from microagg.algorithms.equivalence import codes_of, first_of_each
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.algorithms.units import Units
 from microagg.columns.coding import CategoryCoder
 from microagg.columns.kinds import Cells, Nominal
@@ -180,8 +180,8 @@ def represent_block(
     rule = plan.rule if units is None else replace(plan.rule, units=units.codes)
     sizes = np.bincount(labels, None if weights is None else weights.values)
     found: dict[int, Cells] = {}
-    moved: dict[int, Moved] = {}
-    cut: dict[int, Moved] = {}
+    moved: dict[int, MovedTotal] = {}
+    cut: dict[int, MovedTotal] = {}
     dominated = np.zeros(sizes.size, dtype=bool)
     if weights is not None and plan.by_turns:  # of categories, missing ones too, all members have one
         dominated = Members.of(weights, labels, sizes.size).cut

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.algorithms.districts import Corners, share_of_corners
+from microagg.algorithms.districts import GroupCorners, share_of_corners
 from microagg.algorithms.equivalence import first_of_each
 from microagg.algorithms.kernels.sums import exact_sum_of_parts
 from microagg.algorithms.scores import Terms, summed
@@ -255,7 +255,7 @@ class Disk:
         share = share_of_corners(n, plan.k)
         led = room.array((n,), np.int64)
 
-        def group(region: int, check: Callable[[], None]) -> tuple[int, Corners, Corners]:
+        def group(region: int, check: Callable[[], None]) -> tuple[int, GroupCorners, GroupCorners]:
             own, rows = laid.rows(region), np.array(laid.rows_in_file[laid.rows(region)])
             units = None if laid.keys is None else laid.keys[own]
             groups, moves, corners = group_nodes(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.districts import Corners, Districts, cut_districts, most_of_district
+from microagg.algorithms.districts import Districts, GroupCorners, cut_districts, most_of_district
 from microagg.algorithms.equivalence import codes_of
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.units import Units
@@ -38,7 +38,7 @@ def group_nodes(
     keys: NDArray[np.uint64] | None,
     check: Callable[[], None],
     done: Callable[[int], None],
-) -> tuple[Labels, int, Corners]:
+) -> tuple[Labels, int, GroupCorners]:
     """Cut nodes into blocks and group them; give the groups, the moves that were tried, and where groups lie."""
     entries = known.space.place(plan.table(cells)).records.entries
     labels = np.empty(entries.shape[1], dtype=np.int64)
@@ -51,13 +51,13 @@ def group_nodes(
         pieces.append(np.full(int(groups.max()) + 1, piece))
         n_groups, moves = n_groups + pieces[-1].size, moves + tried
         done(rows.size)
-    return labels, moves, Corners.of(entries, labels, np.concatenate(pieces))
+    return labels, moves, GroupCorners.of(entries, labels, np.concatenate(pieces))
 
 
-def districts_by(plan: Plan, known: Known, tree: Tree, drawn: Sequence[Corners], share: float) -> Districts:
+def districts_by(plan: Plan, known: Known, tree: Tree, drawn: Sequence[GroupCorners], share: float) -> Districts:
     """Cut districts by a share of the groups of all regions."""
     most = most_of_district(tree.largest_block(plan.k, plan.max_block))
-    return cut_districts(Corners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
+    return cut_districts(GroupCorners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
 
 
 def second_layout(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits, round_digits
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.columns.kinds._kind import with_changed, with_changed_weights
 from microagg.columns.patterns import Patterns
 from microagg.columns.rounding import Rounded
@@ -66,9 +66,9 @@ class Figures(NamedTuple):
     """
 
     n_groups: int
-    moved: dict[int, Moved]
+    moved: dict[int, MovedTotal]
     dominated: int
-    cut: dict[int, Moved]
+    cut: dict[int, MovedTotal]
     sizes: Counter[int]
     moves: int = 0
     light: int = 0
