@@ -144,6 +144,54 @@ class GroupPool:
         number = np.cumsum(region) - 1
         return Columns(number[found.members], found.sizes, found.errors, int(region.sum()))
 
+    def recombine(
+        self,
+        labels: NDArray[np.int64],
+        errors: NDArray[np.float64],
+        near: NDArray[np.int64],
+        k: int,
+        turn: int,
+        programmes: int,
+        goes_on: Callable[[], bool],
+        *,
+        variable: bool = True,
+    ) -> NDArray[np.int64] | None:
+        """Return a partition of these groups that is as good as `labels` or better; None if it may not go on.
+
+        `errors` are each record's under `labels`, and `near` (n, ...) its neighbours. Around each group a region of
+        near groups is taken, and partitioned anew by groups that lie inside it, until all have been looked at or so
+        many programmes are solved. Another `turn` begins elsewhere. Unless sizes are `variable`, each region keeps its
+        own.
+        """
+        best, errors, n = labels.copy(), errors.copy(), labels.size
+        size = max(_REGION, _GROUPS * k)
+        centred = np.zeros(n, dtype=bool)
+        for row in (np.arange(n) + turn * n * _GOLDEN // 10**6) % n:
+            if centred[row]:
+                continue
+            if not goes_on():
+                return None
+            if programmes <= 0:
+                break
+            groups = _groups_around(best, near, int(row), size)
+            members = [np.flatnonzero(best == group) for group in groups]
+            for rows in members[: 1 + len(members) // 3] if sum(map(len, members)) < n else members:
+                centred[rows] = True
+            region = np.zeros(n, dtype=bool)
+            region[np.concatenate(members)] = True
+            error = float(errors[region].sum())
+            if error == 0.0:
+                continue
+            given = min(programmes, _PROGRAMMES)
+            counts = None if variable else np.bincount([rows.size for rows in members])
+            found, left = best_cover(self.inside(region), error, given, counts)
+            programmes -= given - left
+            if found is not None:
+                best[region] = found.spread(best.max() + 1 + np.arange(found.sizes.size))
+                errors[region] = found.spread(found.errors / found.sizes)
+                best = np.unique(best, return_inverse=True)[1]
+        return best
+
 
 def _together(columns: Columns, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     together = np.zeros((columns.n, columns.n))
@@ -225,54 +273,6 @@ def _branch(columns: Columns, cuts: list[NDArray[np.int64]], limit: float, progr
         pair = np.array(np.unravel_index(np.argmin(np.abs(together - 0.5)), together.shape))
         held = node.held(pair)
         open_nodes += [node.take(held < 2), node.take(held != 1)]  # the latter comes first
-    return best
-
-
-def recombine(
-    pool: GroupPool,
-    labels: NDArray[np.int64],
-    errors: NDArray[np.float64],
-    near: NDArray[np.int64],
-    k: int,
-    turn: int,
-    programmes: int,
-    goes_on: Callable[[], bool],
-    *,
-    variable: bool = True,
-) -> NDArray[np.int64] | None:
-    """Return a partition of groups of the pool that is as good as `labels` or better; None if it may not go on.
-
-    `errors` are each record's under `labels`, and `near` (n, ...) its neighbours. Around each group a region of near
-    groups is taken, and partitioned anew by groups that lie inside it, until all have been looked at or so many
-    programmes are solved. Another `turn` begins elsewhere. Unless sizes are `variable`, each region keeps its own.
-    """
-    best, errors, n = labels.copy(), errors.copy(), labels.size
-    size = max(_REGION, _GROUPS * k)
-    centred = np.zeros(n, dtype=bool)
-    for row in (np.arange(n) + turn * n * _GOLDEN // 10**6) % n:
-        if centred[row]:
-            continue
-        if not goes_on():
-            return None
-        if programmes <= 0:
-            break
-        groups = _groups_around(best, near, int(row), size)
-        members = [np.flatnonzero(best == group) for group in groups]
-        for rows in members[: 1 + len(members) // 3] if sum(map(len, members)) < n else members:
-            centred[rows] = True
-        region = np.zeros(n, dtype=bool)
-        region[np.concatenate(members)] = True
-        error = float(errors[region].sum())
-        if error == 0.0:
-            continue
-        given = min(programmes, _PROGRAMMES)
-        counts = None if variable else np.bincount([rows.size for rows in members])
-        found, left = best_cover(pool.inside(region), error, given, counts)
-        programmes -= given - left
-        if found is not None:
-            best[region] = found.spread(best.max() + 1 + np.arange(found.sizes.size))
-            errors[region] = found.spread(found.errors / found.sizes)
-            best = np.unique(best, return_inverse=True)[1]
     return best
 
 

@@ -17,7 +17,7 @@ from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.mdav import mdav
 from microagg.checks import check_between, check_whole
 from microagg.errors import InvalidParameter
-from microagg.work import Progress, tell
+from microagg.work import ALONE, Progress, tell
 
 MOST_RECORDS = 5000
 """The most records that a bound is computed for: all distances are kept in memory."""
@@ -127,7 +127,7 @@ def tight_bound(
             total, 100.0 * (total > 0.0), 0, np.full(n, total / n), np.empty((0, 3), dtype=np.int64), np.empty(0)
         )
     pool = GroupPool(n)
-    search = Search(records, mdav(records, k), k, True, 0, 1, None, None, None)
+    search = Search(records, mdav(records, k), k, True, 0, ALONE, None, None)
     for found in search.starts(_RUNS, _SWEEPS, partial(tell, progress, 0, rounds)):
         pool.add(found, errors_of(records, found))
     columns = pool.groups._replace(errors=pool.groups.errors / scale)
