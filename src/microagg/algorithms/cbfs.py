@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._run import Run, place_each, records_and_k
+from microagg.algorithms._run import Run
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.units import Units
 from microagg.work import Progress
 
 
@@ -22,11 +22,9 @@ def cbfs(
 
     With `units` a group takes its nearest records of different units, while k units remain.
     """
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    run.form_groups_from_outside(k, least=k, paired=False)
-    place_each(run, k)
+    run = Run.of(X, k, search, progress, units)
+    run.form_groups_from_outside(least=run.k, paired=False)
+    run.place_each()
     return run.finish()
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._run import SLICE, Run, from_outside, place_each, records_and_k
+from microagg.algorithms._run import SLICE, Run, from_outside
 from microagg.algorithms.kernels.groups import SIZE, new_state
 from microagg.algorithms.kernels.partitioners import extended_groups
 from microagg.algorithms.kernels.records import Records
 from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.units import Units
 from microagg.errors import InvalidParameter, a_type
 from microagg.work import Progress
 
@@ -38,17 +38,15 @@ def vmdav(
         raise InvalidParameter(
             f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
         )
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    order = from_outside(records)
+    run = Run.of(X, k, search, progress, units)
+    order = from_outside(run.records)
     state = new_state()
-    members = np.empty((2 * k, records.entries.shape[0]))
+    members = np.empty((2 * run.k, run.records.entries.shape[0]))
     closest = np.empty(run.n)
-    while run.different >= k or state[SIZE] > 0:
-        extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
+    while run.different >= run.k or state[SIZE] > 0:
+        extended_groups(run.pool, order, run.k, float(gamma), SLICE, state, members, closest, run.labels)
         run.pause()
-    place_each(run, k)
+    run.place_each()
     return run.finish()
 
 

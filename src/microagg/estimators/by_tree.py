@@ -45,11 +45,11 @@ class _ByTree(Partitioner):
 
     @property
     def _rule(self) -> str:
-        return BY_TREE[self._way].rule
+        return getattr(self, "rule", BY_TREE[self._way].rule)
 
     @property
     def _count(self) -> int | None:
-        return None
+        return getattr(self, "count", None)
 
     def _labels(self, matrix: NDArray[np.float64], units: Units | None) -> NDArray[np.int64]:
         """Choose columns of a matrix (n, d), and group its records on these."""
@@ -161,14 +161,6 @@ class EMAD(_ByTree):
         self.method = method
         self.search = search
         self.progress = progress
-
-    @property
-    def _rule(self) -> str:
-        return self.rule
-
-    @property
-    def _count(self) -> int | None:
-        return self.count
 
     def as_named_method(self) -> tuple[str, dict[str, Any]]:
         """Return the method that forms the groups, by name and options."""

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from microagg.algorithms._run import SLICE, Run, place_together
+from microagg.algorithms._run import SLICE, Run
 from microagg.algorithms.diversity.demand import Confidential, Demand
 from microagg.algorithms.kernels.diversity import SLACK
-from microagg.algorithms.kernels.groups import group_rest, number_groups, place_each_leftover
+from microagg.algorithms.kernels.groups import number_groups, place_each_leftover
 from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.kernels.shell import WORN_OUT
 from microagg.algorithms.kernels.ways import (
@@ -213,27 +213,13 @@ def swapped(records: Records, k: int, t: float, column: Confidential, *, progres
         below = np.cumsum(column.counts if column.counts[-1] else column.counts[:-1]).astype(np.float64)
         tables = tables_of(below, k, in_all)
         limit = k * in_all * max(1, below.size - 1) * (t + SLACK)
+    compared = codes, tables, counts, starts, limit
     run = Run(records, k, "brute", progress)
     for least, paired in ((3 * k, True), (2 * k, False)):
         while run.remaining >= least:
             run.n_groups = groups_by_swaps(
-                run.pool,
-                run.shell,
-                codes,
-                tables,
-                counts,
-                starts,
-                limit,
-                k,
-                least,
-                paired,
-                SLICE,
-                run.n_groups,
-                run.labels,
+                run.pool, run.shell, *compared, k, least, paired, SLICE, run.n_groups, run.labels
             )
             run.pause()
-    if run.remaining >= k:
-        group_rest(run.n_groups, run.labels)
-    else:
-        place_together(run, k)
+    run.group_rest()
     return run.finish()
