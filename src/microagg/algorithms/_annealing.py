@@ -58,11 +58,6 @@ def errors_of(
     return errors
 
 
-def _slices(moves: int) -> list[int]:
-    """Divide so many moves into slices."""
-    return [_SLICE] * (moves // _SLICE) + [moves % _SLICE] * (moves % _SLICE > 0)
-
-
 def _same_sizes(one: NDArray[np.int64], other: NDArray[np.int64], part: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether two partitions have groups of the same sizes, for each part of the records that none crosses."""
     # Records, sorted by their part and by the size of their group, have the same sizes only where the parts' groups do.
@@ -216,34 +211,39 @@ class Search:
     ) -> tuple[NDArray[np.int64], int]:
         """Anneal once, as far as the limit of this run and the deadline allow; give the labels, and the moves done."""
         n, done = self.labels.size, 0
+
+        def hear(moves: int) -> None:
+            check()
+            told(moves)
+
         groups = lay_out(self.movable, start, self.k, self.most)
         stream = (self.seed * _STREAMS + (((number << 6) + run) << 32)) * 0xD1342543DE82EF95
         counter = np.array(stream % 2**64, dtype=np.uint64)
         while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
             sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
-            for budget in _slices(sweeps * n):  # a deadline ends whole sweeps, so that the same can be done again
-                self._anneal(one.sweeps, one.heats[run], budget, counter, groups)
-                check()
-                told(budget)
+            # A deadline ends whole sweeps, so that the same can be done again.
+            self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups, hear)
             done = int(groups.state[SWEEPS_DONE]) * n
         groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
-        for budget in _slices(_SETTLING * n):  # what moves lower the error is made at the end of any schedule
-            self._anneal(_SETTLING, 0.0, budget, counter, groups, cold=0.0)
-            check()
-            told(budget)
+        # What moves lower the error is made at the end of any schedule.
+        self._anneal(_SETTLING, 0.0, _SETTLING * n, counter, groups, hear, cold=0.0)
         return groups.labels, done
 
     def _anneal(
         self,
         sweeps: int,
         hot: float,
-        budget: int,
+        moves: int,
         counter: NDArray[np.uint64],
         groups: MovableGroups,
+        hear: Callable[[int], None] = lambda _: None,
         cold: float = _COLD,
     ) -> None:
         moved = self.movable, self.asked, self.k, self.most, self.variable, self.near, self.scale
-        anneal(*moved, hot, cold, sweeps, budget, counter, groups)
+        for start in range(0, moves, _SLICE):
+            budget = min(_SLICE, moves - start)
+            anneal(*moved, hot, cold, sweeps, budget, counter, groups)
+            hear(budget)
 
     def _best_of(self, partitions: list[NDArray[np.int64]], told: Told) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""
