@@ -54,7 +54,7 @@ def choose_search(search: str, n: int, d: int, codes: int = 0) -> str:
     Of the d columns, `codes` are of categories: a tree prunes less by one of them than by three of numbers. Where it
     depends on the records which way is faster, "auto" stays "auto".
     """
-    check_option("search", search, SEARCHES["search"])
+    check_option("search", search, SEARCHES)
     if search != "auto":
         return search
     if n < _FEW:

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms._run import Run
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
+from microagg.algorithms.method import by_search
 from microagg.algorithms.units import Units
 from microagg.work import Progress
 
@@ -28,12 +28,4 @@ def cbfs(
     return run.finish()
 
 
-METHOD = Method(
-    "cbfs",
-    cbfs,
-    "groups of k, each around the record farthest from the centroid",
-    SEARCH,
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
-)
+METHOD = by_search("cbfs", cbfs, "groups of k, each around the record farthest from the centroid")

@@ -15,7 +15,7 @@ from microagg.algorithms.kernels.groups import FINISHED, SIZE, new_state
 from microagg.algorithms.kernels.partitioners import interacting_groups
 from microagg.algorithms.kernels.records import Records, squared_distances
 from microagg.algorithms.kernels.sums import exact_sum, exact_sums
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
+from microagg.algorithms.method import by_search
 from microagg.algorithms.units import Units
 from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData, InvalidParameter, a_type
@@ -168,16 +168,13 @@ def _pairwise(records: NDArray[np.float64], others: NDArray[np.float64]) -> NDAr
     return distances.T
 
 
-METHOD = Method(
+METHOD = by_search(
     "iamat",
     iamat,
     "groups grow by the record closest to all their members",
     {
         "centroid": "fixed or moving: whether it follows the records that remain",
         "sizes": "fixed: k records to a group; variable: up to 2k - 1",
-        **SEARCH,
     },
-    {"centroid": CENTROIDS, "sizes": SIZES, **SEARCHES},
-    takes_codes=True,
-    takes_units=True,
+    {"centroid": CENTROIDS, "sizes": SIZES},
 )

@@ -7,7 +7,7 @@ from microagg.algorithms._run import SLICE, Run
 from microagg.algorithms.kernels.groups import FINISHED, new_state
 from microagg.algorithms.kernels.partitioners import BEST, pairs_of_groups
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
+from microagg.algorithms.method import by_search
 from microagg.algorithms.units import Units
 from microagg.work import Progress
 
@@ -39,12 +39,4 @@ def maximum_distance(
     return run.finish()
 
 
-METHOD = Method(
-    "maximum-distance",
-    maximum_distance,
-    "groups around the two most distant records",
-    SEARCH,
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
-)
+METHOD = by_search("maximum-distance", maximum_distance, "groups around the two most distant records")

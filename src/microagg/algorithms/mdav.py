@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms._run import Run
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
+from microagg.algorithms.method import by_search
 from microagg.algorithms.units import Units
 from microagg.checks import check_option
 from microagg.work import Progress
@@ -40,12 +40,10 @@ def mdav(
     return run.finish()
 
 
-METHOD = Method(
+METHOD = by_search(
     "mdav",
     mdav,
     "groups of k around the record farthest from the centroid, and around the record farthest from that one",
-    {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama", **SEARCH},
-    {"tail": TAILS, **SEARCHES},
-    takes_codes=True,
-    takes_units=True,
+    {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama"},
+    {"tail": TAILS},
 )

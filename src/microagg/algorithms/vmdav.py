@@ -9,7 +9,7 @@ from microagg.algorithms._run import SLICE, Run, from_outside
 from microagg.algorithms.kernels.groups import SIZE, new_state
 from microagg.algorithms.kernels.partitioners import extended_groups
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
+from microagg.algorithms.method import by_search
 from microagg.algorithms.units import Units
 from microagg.errors import InvalidParameter, a_type
 from microagg.work import Progress
@@ -50,12 +50,9 @@ def vmdav(
     return run.finish()
 
 
-METHOD = Method(
+METHOD = by_search(
     "vmdav",
     vmdav,
     "groups of k to 2k − 1: a group takes one more record where that one is far from other free records",
-    {"gamma": "how readily a group takes one more record", **SEARCH},
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
+    {"gamma": "how readily a group takes one more record"},
 )
