@@ -20,7 +20,7 @@ from scipy.stats import norm
 from microagg import protect
 from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.methods import METHODS
-from microagg.algorithms.refine import _error, refine
+from microagg.algorithms.refine import refine, squared_error
 from microagg.columns.embedding import Points
 from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces
 from microagg.recipe import Blocks
@@ -88,14 +88,14 @@ def time_a_million(n: int = 1_000_000) -> None:
     owners = np.arange(records.entries.shape[0])
     points, whole = Points(records, owners), np.zeros(n, dtype=np.int64)
     names = [f"c{j}" for j in owners]
-    total = _error(records, whole)
+    total = squared_error(records, whole)
     for most in (5_000, 10_000, 20_000, 50_000, 100_000):
         began = time.process_time()
         pieces = cut_into_pieces(points, names, whole, Blocks("median", most), 5, ALONE)
         cut = time.process_time()
         labels = group_pieces(METHODS["mdav"].function, Placed(records), pieces, 5, False, ALONE)
         grouped = time.process_time()
-        loss = 100 * _error(records, labels) / total
+        loss = 100 * squared_error(records, labels) / total
         times = f"cut {cut - began:5.1f} s, group {grouped - cut:5.1f} s"
         print(f"blocks of {most:>7}: {times} of processor time, loss {loss:.3f} %", flush=True)
     frame = pd.DataFrame(dict(zip(names, records.entries, strict=True))).astype(dict.fromkeys(names[5:], "category"))

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg.algorithms.diversity.closeness import closeness, size_for_closeness
 from microagg.algorithms.diversity.demand import Confidential, Demand, check_possible, max_groups
-from microagg.algorithms.diversity.ways import fitting, form_diverse
+from microagg.algorithms.diversity.ways import closeness, fitting, form_diverse, size_for_closeness
 from microagg.algorithms.kernels.records import plain_records
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.refine import refine, squared_error

@@ -217,7 +217,7 @@ def test_planted_code_does_not_run_and_the_reason_is_told_once(tmp_path):
 
 
 NEEDED = """
-from microagg.algorithms.kernels import _jit, iamat, linkage, mdav
+from microagg.algorithms.kernels import _jit, linkage, partitioners
 known = len(_jit._known)
 assert known > 50 and not any(one._made for one in _jit._known)
 {call}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from microagg.algorithms.kernels.nodes import (
+from microagg.algorithms.kernels.blocking import (
     count_digits,
     gather_keys,
     key_of_bits,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg.algorithms._outside import from_outside
+from microagg.algorithms._run import from_outside
 from microagg.algorithms.kernels.records import (
     coordinate_sums,
     coordinates,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.algorithms import districts as module
-from microagg.algorithms.districts import Corners, cut_districts, share_of_corners
+from microagg.algorithms.districts import GroupCorners, cut_districts, share_of_corners
 from tests.reference import districts as reference
 
 
@@ -21,7 +21,7 @@ def files(draw):
 
 def of_groups(entries, labels, most, scales=None):
     """Give the district of each group of one piece that has borders."""
-    corners = Corners.of(entries, labels, np.zeros(labels.max() + 1, dtype=np.int64))
+    corners = GroupCorners.of(entries, labels, np.zeros(labels.max() + 1, dtype=np.int64))
     scales = np.ones(entries.shape[0]) if scales is None else scales
     found = cut_districts(corners, np.array([True]), scales, most)
     return found, found.find(corners)
@@ -54,7 +54,7 @@ def test_neither_the_order_of_records_nor_that_of_groups_matters(file, most, see
 def test_pieces_stay_apart_and_those_without_borders_have_no_district():
     rng = np.random.default_rng(0)
     labels, pieces = np.repeat(np.arange(300), 3), np.arange(300) % 3
-    corners = Corners.of(rng.random((2, 900)), labels, pieces)
+    corners = GroupCorners.of(rng.random((2, 900)), labels, pieces)
     found = cut_districts(corners, np.array([True, False, True]), np.ones(2), 60)
     own = found.find(corners)
     assert np.array_equal(own < 0, pieces == 1)
@@ -82,7 +82,7 @@ def test_a_share_of_the_groups_cuts_about_as_all_do(monkeypatch):
     monkeypatch.setattr(module, "CORNERS", 2000)
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(10_000), 3)
-    corners = Corners.of(rng.random((3, 30_000)), labels, np.zeros(10_000, dtype=np.int64))
+    corners = GroupCorners.of(rng.random((3, 30_000)), labels, np.zeros(10_000, dtype=np.int64))
     share = share_of_corners(30_000, 3)
     assert share == 0.2
     drawn = corners.drawn(share)

@@ -68,7 +68,7 @@ def test_masking_loads_kept_kernels_and_nothing_that_compiles(records, tmp_path)
     words = "mask", str(survey), "-k", "3", "--yes", "-q", "--force", "-o", str(tmp_path / "out")
     modules_after(*words)
     found = modules_after(*words)
-    assert {"jinja2", "microagg.algorithms.kernels.mdav"} <= found
+    assert {"jinja2", "microagg.algorithms.kernels.partitioners"} <= found
     assert not found & {*NEVER, *COMPILING, "microagg.study.comparison", "microagg.file_release"}
 
 

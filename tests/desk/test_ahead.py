@@ -154,7 +154,7 @@ def test_what_judges_the_demo_is_compiled_by_the_other_process(tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     made, judged = done.stdout.splitlines()
-    assert "microagg.algorithms.kernels.mdav" in made.split()
+    assert "microagg.algorithms.kernels.partitioners" in made.split()
     assert judged == ""
 
 

@@ -8,11 +8,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from microagg.algorithms.diversity.candidates import candidates
-from microagg.algorithms.diversity.closeness import closeness, cut_by_rank, size_for_closeness
 from microagg.algorithms.diversity.demand import Confidential, Demand, Limits
-from microagg.algorithms.diversity.swaps import swapped
-from microagg.algorithms.diversity.ways import MOST_SWAPPED, WAYS, chosen_by, fitting, form_diverse
+from microagg.algorithms.diversity.ways import (
+    MOST_SWAPPED,
+    WAYS,
+    candidates,
+    chosen_by,
+    closeness,
+    cut_by_rank,
+    fitting,
+    form_diverse,
+    size_for_closeness,
+    swapped,
+)
 from microagg.algorithms.kernels.records import plain_records
 from microagg.algorithms.mdav import mdav
 from microagg.algorithms.refine import refine, squared_error

@@ -8,7 +8,7 @@ from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.kernels.diversity import nothing_asked
 from microagg.algorithms.kernels.records import coordinates, plain_records
 from microagg.algorithms.mdav import mdav
-from microagg.algorithms.merging import merge_worst, with_units
+from microagg.algorithms.units import merge_worst, with_units
 from tests.lengths import given_few
 from tests.partition.cases import matrices_and_k
 from tests.partition.test_codes import made
@@ -61,7 +61,7 @@ def test_nothing_asked_merges_nothing():
 
 
 def test_merging_tells_how_far_it_has_come(monkeypatch):
-    monkeypatch.setattr("microagg.algorithms.merging._SLICE", 1)
+    monkeypatch.setattr("microagg.algorithms.units._SLICE", 1)
     records = made(200, 8, seed=3)
     column = confidential(np.random.default_rng(0).integers(0, 8, 200).tolist(), "nominal")
     told = []

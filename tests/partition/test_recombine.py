@@ -6,12 +6,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import microagg as ma
-from microagg.algorithms import _recombine
+from microagg.algorithms import _cover
 from microagg.algorithms._annealing import Search
-from microagg.algorithms._cover import Columns
-from microagg.algorithms._recombine import Pool, best_cover, recombine
+from microagg.algorithms._cover import Columns, GroupPool, best_cover
 from microagg.algorithms.kernels.records import plain_records
-from microagg.work import Told
+from microagg.work import ALONE, Told
 from tests.reference.optimum import least_error, least_error_of_sizes, squared_error
 
 
@@ -59,7 +58,7 @@ def test_parts_of_other_sizes_are_not_taken_where_sizes_are_fixed():
     X = np.concatenate((10.0 * threes, 1000.0 + 20.0 * threes))
     one, two = np.concatenate((threes, 4 + fours)), np.concatenate((fours, 3 + threes))
     for variable, sizes in ((True, [3] * 8), (False, [3] * 4 + [4] * 3)):
-        search = Search(plain_records(X[None, :]), one, 3, variable, 0, 1, None, None, None)
+        search = Search(plain_records(X[None, :]), one, 3, variable, 0, ALONE, None, None)
         best = search._best_of([one[search.order], two[search.order]], Told(None, 0))
         assert np.sort(np.bincount(best)).tolist() == sizes
 
@@ -74,7 +73,7 @@ def test_programmes_are_counted():
 
 
 def test_a_pool_keeps_each_group_once_and_forgets_the_oldest(monkeypatch):
-    pool = Pool(6)
+    pool = GroupPool(6)
     errors = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     pool.add(np.array([0, 0, 1, 1, 2, 2]), errors)
     pool.add(np.array([1, 1, 0, 2, 0, 2]), errors)
@@ -83,7 +82,7 @@ def test_a_pool_keeps_each_group_once_and_forgets_the_oldest(monkeypatch):
     assert_array_equal(pool.groups.errors, [3.0, 7.0, 11.0, 8.0, 10.0])
     inside = pool.inside(np.array([False, False, True, True, True, True]))
     assert_array_equal(inside.members.reshape(-1, 2), [[0, 1], [2, 3], [0, 2], [1, 3]])
-    monkeypatch.setattr(_recombine, "_MOST", 7)
+    monkeypatch.setattr(_cover, "_MOST", 7)
     pool.add(np.array([0, 1, 0, 1, 2, 2]), errors)
     assert_array_equal(pool.groups.members.reshape(-1, 2), [[3, 5], [0, 2], [1, 3]])
 
@@ -93,16 +92,16 @@ def test_what_no_single_run_had():
     X = np.array([[0.0], [0.1], [1.0], [1.1], [10.0], [10.1], [11.0], [11.1]])
     one = np.array([0, 0, 1, 1, 2, 3, 2, 3])
     two = np.array([0, 1, 0, 1, 2, 2, 3, 3])
-    pool = Pool(8)
+    pool = GroupPool(8)
     near = np.array([[row + 1 if row % 2 == 0 else row - 1, (row + 2) % 8] for row in range(8)])
     for labels in (one, two):
         means = np.array([X[labels == group].mean() for group in labels])
         errors = (X[:, 0] - means) ** 2
         pool.add(labels, errors)
-    found = recombine(pool, two, errors, near, 2, 0, 100, lambda: True)
+    found = pool.recombine(two, errors, near, 2, 0, 100, lambda: True)
     assert_array_equal(np.unique(found, return_index=True)[1].size, 4)
     assert_array_equal(found[::2], found[1::2])
-    assert recombine(pool, two, errors, near, 2, 0, 100, lambda: False) is None
+    assert pool.recombine(two, errors, near, 2, 0, 100, lambda: False) is None
 
 
 @pytest.mark.parametrize("sizes", ["variable", "fixed"])

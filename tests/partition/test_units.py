@@ -14,10 +14,9 @@ from microagg.algorithms.iamat import iamat
 from microagg.algorithms.kernels.records import coordinates, plain_records
 from microagg.algorithms.maximum_distance import maximum_distance
 from microagg.algorithms.mdav import mdav
-from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import refine
-from microagg.algorithms.units import Units, held_by
+from microagg.algorithms.units import Units, held_by, merge_short
 from microagg.algorithms.vmdav import vmdav
 from microagg.errors import InvalidParameter, TooFewRecords
 from tests.lengths import first_few, given_few
@@ -154,7 +153,7 @@ def test_slicing_the_work_and_rebuilding_the_tree_change_nothing(name, search, m
     for stem in ("_run", "vmdav", "iamat", "maximum_distance"):
         monkeypatch.setattr(importlib.import_module(f"microagg.algorithms.{stem}"), "SLICE", 1)
     monkeypatch.setattr(_run, "_THINNED", 0.99)
-    monkeypatch.setattr("microagg.algorithms._leftovers._AT_ONCE", 1)
+    monkeypatch.setattr("microagg.algorithms._run._AT_ONCE", 1)
     assert_array_equal(partitioner(X, 4, search=search, units=units, **options), expected)
 
 

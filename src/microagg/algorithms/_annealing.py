@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms._recombine import Pool, recombine
+from microagg.algorithms._cover import GroupPool
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.kernels.diversity import nothing_asked
 from microagg.algorithms.kernels.records import Records, take
@@ -16,7 +16,7 @@ from microagg.algorithms.kernels.refine import NEXT, SWEEPS_DONE, MovableGroups,
 from microagg.algorithms.kernels.sums import exact_sum, group_means
 from microagg.algorithms.kernels.tree import rows_by_leaf, tree_of_records
 from microagg.algorithms.units import Units
-from microagg.work import Progress, Told, in_parallel, tell
+from microagg.work import Progress, Told, Work, in_parallel
 
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
@@ -58,11 +58,6 @@ def errors_of(
     return errors
 
 
-def _slices(moves: int) -> list[int]:
-    """Divide so many moves into slices."""
-    return [_SLICE] * (moves // _SLICE) + [moves % _SLICE] * (moves % _SLICE > 0)
-
-
 def _same_sizes(one: NDArray[np.int64], other: NDArray[np.int64], part: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether two partitions have groups of the same sizes, for each part of the records that none crosses."""
     # Records, sorted by their part and by the size of their group, have the same sizes only where the parts' groups do.
@@ -83,14 +78,13 @@ class Search:
         k: int,
         variable: bool,
         seed: int,
-        threads: int,
+        work: Work,
         units: Units | None,
         demand: Demand | None,
-        progress: Progress | None,
     ) -> None:
         n = records.entries.shape[1]
-        self.k, self.variable, self.seed, self.threads = k, variable, seed, threads
-        pool = tree_of_records(records, partial(tell, progress, 0, 1))
+        self.k, self.variable, self.seed, self.threads = k, variable, seed, work.n_jobs
+        pool = tree_of_records(records, partial(work.tell, 0, 1))
         self.order = rows_by_leaf(pool)
         position = np.empty(n, dtype=np.int64)
         position[self.order] = np.arange(n)
@@ -102,7 +96,7 @@ class Search:
             stop = min(start + _LOOK, n)
             neighbours(pool, records.entries, self.order, position, start, stop, self.near, self.scale)
 
-        in_parallel(look, range(0, n, _LOOK), threads, progress)
+        work.each(look, range(0, n, _LOOK))
         self.records = take(records, self.order)
         marks = np.empty(0, dtype=np.int64) if units is None else units.codes[self.order]
         self.movable = movable(self.records, marks, units is not None and units.in_part)
@@ -135,7 +129,7 @@ class Search:
         """
         n = self.labels.size
         told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
-        pool = Pool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
+        pool = GroupPool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
         best, stopped = self.labels, None
         of_searches: list[NDArray[np.int64]] = []
         number = 0
@@ -153,17 +147,16 @@ class Search:
             is_last = stop_after is not None and number == stop_after[0]
             if is_last and stop_after is not None:
                 limits = [moves // n for moves in stop_after[1:]]
-            done = np.zeros(len(one.heats), dtype=np.int64)
-            run = partial(self._run, best, number, one, limits, deadline, done, told)
-            outcomes = in_parallel(run, range(len(one.heats)), self.threads)
-            best = self._best_of(outcomes if one.anew else [best, *outcomes], told)
-            if is_last or done.min() < one.sweeps * n:
-                stopped = (number, *done.tolist())
+            run = partial(self._run, best, number, one, limits, deadline, told)
+            outcomes, done = zip(*in_parallel(run, range(len(one.heats)), self.threads), strict=True)
+            best = self._best_of([*outcomes] if one.anew else [best, *outcomes], told)
+            if is_last or min(done) < one.sweeps * n:
+                stopped = (number, *done)
                 break
             if pool is not None:
-                recombined = self._recombine(pool, [best, *outcomes], number, int(done.sum()), deadline, told)
+                recombined = self._recombine(pool, [best, *outcomes], number, sum(done), deadline, told)
                 if recombined is None:
-                    stopped = (number, *done.tolist())
+                    stopped = (number, *done)
                     break
                 best = recombined
             number += 1
@@ -174,16 +167,15 @@ class Search:
     def starts(self, runs: int, sweeps: int, hear: Callable[[], None]) -> Iterator[NDArray[np.int64]]:
         """Anneal so often from the given partition; give what comes out, in the records' own order."""
         for run in range(runs):
-            done = np.zeros(runs, dtype=np.int64)
             one = Round(sweeps, (1.0,) * runs, anew=True)
-            found = self._run(self.labels, 0, one, [sweeps] * runs, None, done, Told(None, 0), run, hear)
+            found, _ = self._run(self.labels, 0, one, [sweeps] * runs, None, Told(None, 0), run, hear)
             labels = np.empty_like(found)
             labels[self.order] = found
             yield labels
 
     def _recombine(
         self,
-        pool: Pool,
+        pool: GroupPool,
         partitions: list[NDArray[np.int64]],
         number: int,
         moves: int,
@@ -203,8 +195,8 @@ class Search:
             return deadline is None or time.monotonic() < deadline
 
         programmes = max(1, moves // _PROGRAMME)
-        given = pool, partitions[0], errors[0], self.near, self.k, number, programmes, goes_on
-        return recombine(*given, variable=self.variable)
+        given = partitions[0], errors[0], self.near, self.k, number, programmes, goes_on
+        return pool.recombine(*given, variable=self.variable)
 
     def _run(
         self,
@@ -213,41 +205,45 @@ class Search:
         one: Round,
         limits: list[int],
         deadline: float | None,
-        done: NDArray[np.int64],
         told: Told,
         run: int,
         check: Callable[[], None],
-    ) -> NDArray[np.int64]:
-        """Anneal once, as far as the limit of this run and the deadline allow; enter the moves in `done`."""
-        n = self.labels.size
+    ) -> tuple[NDArray[np.int64], int]:
+        """Anneal once, as far as the limit of this run and the deadline allow; give the labels, and the moves done."""
+        n, done = self.labels.size, 0
+
+        def hear(moves: int) -> None:
+            check()
+            told(moves)
+
         groups = lay_out(self.movable, start, self.k, self.most)
         stream = (self.seed * _STREAMS + (((number << 6) + run) << 32)) * 0xD1342543DE82EF95
         counter = np.array(stream % 2**64, dtype=np.uint64)
         while groups.state[SWEEPS_DONE] < limits[run] and (deadline is None or time.monotonic() < deadline):
             sweeps = min(_SLICE // n + 1, limits[run] - int(groups.state[SWEEPS_DONE]))
-            for budget in _slices(sweeps * n):  # a deadline ends whole sweeps, so that the same can be done again
-                self._anneal(one.sweeps, one.heats[run], budget, counter, groups)
-                check()
-                told(budget)
-            done[run] = groups.state[SWEEPS_DONE] * n
+            # A deadline ends whole sweeps, so that the same can be done again.
+            self._anneal(one.sweeps, one.heats[run], sweeps * n, counter, groups, hear)
+            done = int(groups.state[SWEEPS_DONE]) * n
         groups.state[NEXT] = groups.state[SWEEPS_DONE] = 0
-        for budget in _slices(_SETTLING * n):  # what moves lower the error is made at the end of any schedule
-            self._anneal(_SETTLING, 0.0, budget, counter, groups, cold=0.0)
-            check()
-            told(budget)
-        return groups.labels
+        # What moves lower the error is made at the end of any schedule.
+        self._anneal(_SETTLING, 0.0, _SETTLING * n, counter, groups, hear, cold=0.0)
+        return groups.labels, done
 
     def _anneal(
         self,
         sweeps: int,
         hot: float,
-        budget: int,
+        moves: int,
         counter: NDArray[np.uint64],
         groups: MovableGroups,
+        hear: Callable[[int], None] = lambda _: None,
         cold: float = _COLD,
     ) -> None:
         moved = self.movable, self.asked, self.k, self.most, self.variable, self.near, self.scale
-        anneal(*moved, hot, cold, sweeps, budget, counter, groups)
+        for start in range(0, moves, _SLICE):
+            budget = min(_SLICE, moves - start)
+            anneal(*moved, hot, cold, sweeps, budget, counter, groups)
+            hear(budget)
 
     def _best_of(self, partitions: list[NDArray[np.int64]], told: Told) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each
-from microagg.algorithms._run import Run, records_and_k
+from microagg.algorithms._run import Run
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.method import by_search
+from microagg.algorithms.units import Units
 from microagg.work import Progress
 
 
@@ -23,20 +22,10 @@ def cbfs(
 
     With `units` a group takes its nearest records of different units, while k units remain.
     """
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    run.form_groups_from_outside(k, least=k, paired=False)
-    place_each(run, k)
+    run = Run.of(X, k, search, progress, units)
+    run.form_groups_from_outside(least=run.k, paired=False)
+    run.place_each()
     return run.finish()
 
 
-METHOD = Method(
-    "cbfs",
-    cbfs,
-    "groups of k, each around the record farthest from the centroid",
-    SEARCH,
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
-)
+METHOD = by_search("cbfs", cbfs, "groups of k, each around the record farthest from the centroid")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.dependence import meetings
+from microagg.algorithms.kernels.categories import meetings
 from microagg.algorithms.kernels.sums import exact_sum
 from microagg.algorithms.scores import standard_scores
 from microagg.base.frozen import frozen

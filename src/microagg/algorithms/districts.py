@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.alike import float_bits, mixed
-
-Labels = NDArray[np.int64]
+from microagg.algorithms.units import Labels
 
 CORNERS = 1 << 20
 """Groups by which districts are cut; of more, about so many are drawn."""
@@ -28,7 +27,7 @@ _LOWER_NODE, _UPPER_NODE = 2, 3  # where the parts of a node stand while it is m
 _TOO_LARGE = 2  # times the wanted size: of groups that lie in one place, or were drawn too rarely
 
 
-class Corners(NamedTuple):
+class GroupCorners(NamedTuple):
     """Groups as points: the least entries (d, groups) of their members, their sizes, and the pieces they are in."""
 
     entries: NDArray[np.float64]
@@ -36,7 +35,7 @@ class Corners(NamedTuple):
     pieces: Labels
 
     @classmethod
-    def of(cls, entries: NDArray[np.float64], labels: Labels, pieces: Labels) -> "Corners":
+    def of(cls, entries: NDArray[np.float64], labels: Labels, pieces: Labels) -> "GroupCorners":
         """Return those of the groups of records, whose `entries` (d, n) are given; `pieces` are those of the groups."""
         sizes = np.bincount(labels)
         starts = np.cumsum(sizes) - sizes
@@ -45,16 +44,16 @@ class Corners(NamedTuple):
         return cls(least, sizes, pieces)
 
     @classmethod
-    def joined(cls, parts: Sequence["Corners"]) -> "Corners":
+    def joined(cls, parts: Sequence["GroupCorners"]) -> "GroupCorners":
         """Return the groups of all parts."""
         entries, sizes, pieces = zip(*parts, strict=True)
         return cls(np.concatenate(entries, axis=1), np.concatenate(sizes), np.concatenate(pieces))
 
-    def take(self, groups: Labels) -> "Corners":
+    def take(self, groups: Labels) -> "GroupCorners":
         """Return some of the groups."""
-        return Corners(self.entries[:, groups], self.sizes[groups], self.pieces[groups])
+        return GroupCorners(self.entries[:, groups], self.sizes[groups], self.pieces[groups])
 
-    def drawn(self, share: float) -> "Corners":
+    def drawn(self, share: float) -> "GroupCorners":
         """Return about a share of the groups; which ones follows from their corners alone."""
         if share >= 1.0:
             return self
@@ -97,7 +96,7 @@ class Districts(NamedTuple):
         """Which districts have so many records, by their sizes, that their groups should better stay unchanged."""
         return sizes > _TOO_LARGE * most
 
-    def find(self, corners: Corners) -> Labels:
+    def find(self, corners: GroupCorners) -> Labels:
         """Return the district of each group, -1 where its piece has none."""
         found = self.roots[corners.pieces]
         moving = np.flatnonzero(found >= 0)
@@ -112,7 +111,9 @@ class Districts(NamedTuple):
         return found
 
 
-def cut_districts(corners: Corners, bordered: NDArray[np.bool_], scales: NDArray[np.float64], most: float) -> Districts:
+def cut_districts(
+    corners: GroupCorners, bordered: NDArray[np.bool_], scales: NDArray[np.float64], most: float
+) -> Districts:
     """Cut the groups of pieces that have borders into districts of at most `most` records, where they can be cut.
 
     A column is as wide as its range times its scale. The widest is cut, at the golden section of the records.
@@ -141,7 +142,7 @@ def cut_districts(corners: Corners, bordered: NDArray[np.bool_], scales: NDArray
     return Districts(roots, columns, values, lower, upper)
 
 
-def _cut(corners: Corners, scales: NDArray[np.float64], most: float) -> tuple[int, float]:
+def _cut(corners: GroupCorners, scales: NDArray[np.float64], most: float) -> tuple[int, float]:
     """Return the column by which groups are cut, and the greatest value of the lower part; -1 where they stay."""
     entries, sizes, _ = corners
     if sizes.sum() <= most:

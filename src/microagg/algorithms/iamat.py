@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each, place_in
-from microagg.algorithms._outside import from_outside
-from microagg.algorithms._run import SLICE, Run, records_and_k
+from microagg.algorithms._run import SLICE, Run, from_outside
 from microagg.algorithms.kernels.groups import FINISHED, SIZE, new_state
-from microagg.algorithms.kernels.iamat import interacting_groups
+from microagg.algorithms.kernels.partitioners import interacting_groups
 from microagg.algorithms.kernels.records import Records, squared_distances
 from microagg.algorithms.kernels.sums import exact_sum, exact_sums
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.method import by_search
+from microagg.algorithms.units import Units
 from microagg.checks import check_matrix, check_option
 from microagg.errors import InvalidData, InvalidParameter, a_type
 from microagg.work import Progress
@@ -48,21 +46,19 @@ def iamat(
     """
     check_option("centroid", centroid, CENTROIDS)
     check_option("sizes", sizes, SIZES)
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    order = from_outside(records) if centroid == "fixed" else np.empty(0, dtype=np.int64)
+    run = Run.of(X, k, search, progress, units)
+    order = from_outside(run.records) if centroid == "fixed" else np.empty(0, dtype=np.int64)
     state = new_state()
-    members = np.empty((2 * k, records.entries.shape[0]))
+    members = np.empty((2 * run.k, run.records.entries.shape[0]))
     totals = np.empty(run.n)
-    while run.different >= k or state[SIZE] > 0:
+    while run.different >= run.k or state[SIZE] > 0:
         variable = sizes == "variable"
-        interacting_groups(run.pool, run.shell, order, k, variable, SLICE, state, members, totals, run.labels)
+        interacting_groups(run.pool, run.shell, order, run.k, variable, SLICE, state, members, totals, run.labels)
         run.pause()
     if sizes == "variable":
-        place_each(run, k)
+        run.place_each()
     else:
-        place_in(run, int(state[FINISHED]) - 1, k)
+        run.place_in(int(state[FINISHED]) - 1)
     return run.finish()
 
 
@@ -172,16 +168,13 @@ def _pairwise(records: NDArray[np.float64], others: NDArray[np.float64]) -> NDAr
     return distances.T
 
 
-METHOD = Method(
+METHOD = by_search(
     "iamat",
     iamat,
     "groups grow by the record closest to all their members",
     {
         "centroid": "fixed or moving: whether it follows the records that remain",
         "sizes": "fixed: k records to a group; variable: up to 2k - 1",
-        **SEARCH,
     },
-    {"centroid": CENTROIDS, "sizes": SIZES, **SEARCHES},
-    takes_codes=True,
-    takes_units=True,
+    {"centroid": CENTROIDS, "sizes": SIZES},
 )

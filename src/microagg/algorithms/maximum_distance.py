@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_together
-from microagg.algorithms._run import SLICE, Run, records_and_k
-from microagg.algorithms.kernels.groups import FINISHED, group_rest, new_state
-from microagg.algorithms.kernels.maximum_distance import BEST, pairs_of_groups
+from microagg.algorithms._run import SLICE, Run
+from microagg.algorithms.kernels.groups import FINISHED, new_state
+from microagg.algorithms.kernels.partitioners import BEST, pairs_of_groups
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.method import by_search
+from microagg.algorithms.units import Units
 from microagg.work import Progress
 
 
@@ -26,31 +25,18 @@ def maximum_distance(
     With `units` a group takes its nearest records of different units, and the loop counts units. What remains is
     grouped as MDAV does it (`mdav`).
     """
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
+    run = Run.of(X, k, search, progress, units)
     partner = np.full(run.n, -1)
     reach = np.full(run.n, np.inf)
     state = new_state()
     state[BEST] = -1
-    while run.different >= 2 * k:
-        pairs_of_groups(run.pool, k, SLICE, partner, reach, state, run.labels)
+    while run.different >= 2 * run.k:
+        pairs_of_groups(run.pool, run.k, SLICE, partner, reach, state, run.labels)
         run.pause()
     run.n_groups = int(state[FINISHED])
-    run.form_groups_while_units_repeat(k)
-    if run.different >= k:
-        group_rest(run.n_groups, run.labels)
-    else:
-        place_together(run, k)
+    run.form_groups_while_units_repeat()
+    run.group_rest()
     return run.finish()
 
 
-METHOD = Method(
-    "maximum-distance",
-    maximum_distance,
-    "groups around the two most distant records",
-    SEARCH,
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
-)
+METHOD = by_search("maximum-distance", maximum_distance, "groups around the two most distant records")

@@ -3,12 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_together
-from microagg.algorithms._run import Run, records_and_k
-from microagg.algorithms.kernels.groups import group_rest
+from microagg.algorithms._run import Run
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.method import by_search
+from microagg.algorithms.units import Units
 from microagg.checks import check_option
 from microagg.work import Progress
 
@@ -30,29 +28,22 @@ def mdav(
 
     With `units` a group takes its nearest records of different units, and the two loops count units. Then groups are
     formed one by one while k units remain and one of them has several records; once each has one, the rest is grouped
-    as without units. Fewer than k units left over join the nearest group that holds none of them (`_leftovers`).
+    as without units. Fewer than k units left over join the nearest group that holds none of them.
     """
     check_option("tail", tail, TAILS)
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    run.form_groups_from_outside(k, least=3 * k if tail == "3k" else 2 * k, paired=True)
-    run.form_groups_while_units_repeat(k)
+    run = Run.of(X, k, search, progress, units)
+    run.form_groups_from_outside(least=(3 if tail == "3k" else 2) * run.k, paired=True)
+    run.form_groups_while_units_repeat()
     if tail == "3k":
-        run.form_groups_from_outside(k, least=2 * k, paired=False)
-    if run.different >= k:
-        group_rest(run.n_groups, run.labels)
-    else:
-        place_together(run, k)
+        run.form_groups_from_outside(least=2 * run.k, paired=False)
+    run.group_rest()
     return run.finish()
 
 
-METHOD = Method(
+METHOD = by_search(
     "mdav",
     mdav,
     "groups of k around the record farthest from the centroid, and around the record farthest from that one",
-    {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama", **SEARCH},
-    {"tail": TAILS, **SEARCHES},
-    takes_codes=True,
-    takes_units=True,
+    {"tail": "how many records are left when the last groups are formed: 3k as usual, 2k as in ama"},
+    {"tail": TAILS},
 )

@@ -1,7 +1,7 @@
 """Cuts by rank in the widest column, into blocks that are nearly full."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,7 @@ from microagg.algorithms._blocks import SLICE, check_block_size, labels_of_range
 from microagg.algorithms.kernels.blocking import medians
 from microagg.work import Progress, in_parallel, tell
 
-
-class _Node(NamedTuple):
-    """A range of the order of rows, and how many blocks to make of it."""
-
-    begin: int
-    end: int
-    blocks: int
+_Node = tuple[int, int, int]  # a range of the order of rows, its begin and end, and how many blocks to make of it
 
 
 def median_blocks(columns: NDArray[np.float64], max_block: Any, k: Any, *, n_jobs: int = 1) -> NDArray[np.int64]:
@@ -75,7 +69,7 @@ def median_ranges(
     order = np.arange(n) if rows is None else rows.copy()
     keys, ends = np.empty(n), np.zeros(n, dtype=np.int8)
     blocks = blocks_needed(n, max_block, k) if blocks is None else blocks
-    open_nodes = [_Node(0, n, blocks)]
+    open_nodes = [(0, n, blocks)]
 
     def cut(node: _Node, check: Callable[[], None], budget: int = SLICE, once: bool = False) -> list[_Node]:
         stack = np.zeros((128, 3), dtype=np.int64)  # nodes are halved: deeper than any file
@@ -87,11 +81,11 @@ def median_ranges(
             tell(progress, 0, n)
             if once:
                 break
-        return [_Node(*left) for left in stack[:height].tolist()]
+        return [(begin, end, parts) for begin, end, parts in stack[:height].tolist()]
 
     # One cut after the other, until each thread has a part.
-    while len(open_nodes) < n_jobs and open_nodes[-1].blocks > 1:
+    while len(open_nodes) < n_jobs and open_nodes[-1][2] > 1:
         open_nodes += cut(open_nodes.pop(), lambda: None, budget=1, once=True)
-        open_nodes.sort(key=lambda node: node.end - node.begin)
+        open_nodes.sort(key=lambda node: node[1] - node[0])
     in_parallel(cut, open_nodes, n_jobs)
     return order, ends

@@ -31,7 +31,7 @@ class Method:
         Whether X may be `Records`, in which a category is one entry; else it is a matrix of all coordinates.
     takes_units : bool
         Whether it can be called with units=`Units`, and forms groups that keep k of them; the labels of others can be
-        made to keep them by `merging.merge_short`.
+        made to keep them by `units.merge_short`.
     """
 
     name: str
@@ -92,8 +92,18 @@ class ByTree:
         return {name: said for name, said in self.on.options.items() if name not in self.settings}
 
 
-SEARCH = {"search": "how records are searched: the same groups, in different time"}
-"""The option of methods that look for the nearest and farthest records."""
+SEARCHES = ("auto", "tree", "brute")
+"""How records can be searched."""
 
-SEARCHES = {"search": ("auto", "tree", "brute")}
-"""Its words."""
+
+def by_search(
+    name: str,
+    function: Callable[..., Any],
+    said: str,
+    options: Mapping[str, str] | None = None,
+    words: Mapping[str, tuple[str, ...]] | None = None,
+) -> Method:
+    """Return a method that looks for the nearest and farthest records: with codes and units, in one of the ways."""
+    how = "how records are searched: the same groups, in different time"
+    own, own_words = {**(options or {}), "search": how}, {**(words or {}), "search": SEARCHES}
+    return Method(name, function, said, own, own_words, takes_codes=True, takes_units=True)

@@ -18,7 +18,7 @@ from microagg.algorithms.kernels.sums import exact_sum
 from microagg.algorithms.units import Units, check_units, held_by
 from microagg.checks import check_between, check_jobs, check_labels, check_option, check_whole
 from microagg.errors import InvalidParameter
-from microagg.work import Progress, part, tell
+from microagg.work import Progress, Work, part, tell
 
 EFFORTS = {"fast": (4000, 4_000_000, 16), "thorough": (80_000, 400_000_000, 2000)}
 """Moves offered to each record, as far as those do not exceed so many in all, and to each in any case."""
@@ -164,8 +164,8 @@ def refine(
         tell(progress, _STEPS, _STEPS)
         return Refinement(given, before, before, 0, None, seed)
     looked = _STEPS * _LOOKING * n // (_LOOKING * n + moves)
-    looking = part(progress, 0, looked, _STEPS)
-    search = Search(records, given, k, sizes == "variable", seed, threads, units, demand, looking)
+    looking = Work(threads, part(progress, 0, looked, _STEPS))
+    search = Search(records, given, k, sizes == "variable", seed, looking, units, demand)
     if time_limit is not None and effort == "thorough":
         seconds = _RESERVE * (time_limit - (time.monotonic() - began))
         moves = max(n, int(seconds * search.speed() * min(threads, _REHEATS)) // n * n)

@@ -97,15 +97,15 @@ def standard_scores(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return scores
 
 
-class Moved(NamedTuple):
+class MovedTotal(NamedTuple):
     """The total of a column, and what was added to it by rounding, say, as exact sums that can be joined."""
 
     total: NDArray[np.int64]
     change: NDArray[np.int64]
 
-    def join(self, other: "Moved") -> "Moved":
+    def join(self, other: "MovedTotal") -> "MovedTotal":
         """Return the sums of both."""
-        return Moved(self.total + other.total, self.change + other.change)
+        return MovedTotal(self.total + other.total, self.change + other.change)
 
     @property
     def share(self) -> float:

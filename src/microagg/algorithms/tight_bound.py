@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms._annealing import Search, errors_of
-from microagg.algorithms._cover import Columns, relax
-from microagg.algorithms._recombine import Pool, broken_cuts
+from microagg.algorithms._cover import Columns, GroupPool, broken_cuts, relax
 from microagg.algorithms._run import records_and_k
-from microagg.algorithms.kernels.pricing import Cuts, dearest_groups, empty_lists
+from microagg.algorithms.kernels.bounds import CutLists, dearest_groups, empty_lists
 from microagg.algorithms.kernels.records import Records, coordinates
 from microagg.algorithms.mdav import mdav
 from microagg.checks import check_between, check_whole
 from microagg.errors import InvalidParameter
-from microagg.work import Progress, tell
+from microagg.work import ALONE, Progress, tell
 
 MOST_RECORDS = 5000
 """The most records that a bound is computed for: all distances are kept in memory."""
@@ -127,8 +126,8 @@ def tight_bound(
         return TightBound(
             total, 100.0 * (total > 0.0), 0, np.full(n, total / n), np.empty((0, 3), dtype=np.int64), np.empty(0)
         )
-    pool = Pool(n)
-    search = Search(records, mdav(records, k), k, True, 0, 1, None, None, None)
+    pool = GroupPool(n)
+    search = Search(records, mdav(records, k), k, True, 0, ALONE, None, None)
     for found in search.starts(_RUNS, _SWEEPS, partial(tell, progress, 0, rounds)):
         pool.add(found, errors_of(records, found))
     columns = pool.groups._replace(errors=pool.groups.errors / scale)
@@ -235,7 +234,7 @@ class _Pricing:
         return prices._replace(prices=lowered), Columns(members, sizes[sizes > 0], np.array(errors), n)
 
 
-def _laid_out(triples: NDArray[np.int64], penalties: NDArray[np.float64], n: int) -> Cuts:
+def _laid_out(triples: NDArray[np.int64], penalties: NDArray[np.float64], n: int) -> CutLists:
     """List the cuts at each of their records."""
     some = penalties > 0.0
     triples, penalties = triples[some], penalties[some]
@@ -243,4 +242,4 @@ def _laid_out(triples: NDArray[np.int64], penalties: NDArray[np.float64], n: int
     others = np.concatenate((triples[:, [1, 2]], triples[:, [0, 2]], triples[:, [0, 1]]))
     order = np.argsort(ones, kind="stable")
     starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(np.bincount(ones, minlength=n))))
-    return Cuts(starts, np.ascontiguousarray(others[order]), np.tile(penalties, 3)[order])
+    return CutLists(starts, np.ascontiguousarray(others[order]), np.tile(penalties, 3)[order])

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms._run import SLICE
 from microagg.algorithms.kernels.groups import number_groups
+from microagg.algorithms.kernels.partitioners import best_runs, label_runs
 from microagg.algorithms.kernels.sums import exact_sums
-from microagg.algorithms.kernels.univariate import best_runs, label_runs
 from microagg.algorithms.method import Method
 from microagg.algorithms.scores import standard_scores
 from microagg.checks import check_option, matrix_and_k

@@ -5,14 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from microagg.algorithms._leftovers import place_each
-from microagg.algorithms._outside import from_outside
-from microagg.algorithms._run import SLICE, Run, records_and_k
+from microagg.algorithms._run import SLICE, Run, from_outside
 from microagg.algorithms.kernels.groups import SIZE, new_state
+from microagg.algorithms.kernels.partitioners import extended_groups
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.kernels.vmdav import extended_groups
-from microagg.algorithms.method import SEARCH, SEARCHES, Method
-from microagg.algorithms.units import Units, check_units
+from microagg.algorithms.method import by_search
+from microagg.algorithms.units import Units
 from microagg.errors import InvalidParameter, a_type
 from microagg.work import Progress
 
@@ -40,26 +38,21 @@ def vmdav(
         raise InvalidParameter(
             f"gamma={shown} must be a number of 0 or more. Pass 0.2 (scattered) or 1.1 (clustered).", parameter="gamma"
         )
-    records, k = records_and_k(X, k)
-    check_units(units, records.entries.shape[1], k)
-    run = Run(records, k, search, progress, units)
-    order = from_outside(records)
+    run = Run.of(X, k, search, progress, units)
+    order = from_outside(run.records)
     state = new_state()
-    members = np.empty((2 * k, records.entries.shape[0]))
+    members = np.empty((2 * run.k, run.records.entries.shape[0]))
     closest = np.empty(run.n)
-    while run.different >= k or state[SIZE] > 0:
-        extended_groups(run.pool, order, k, float(gamma), SLICE, state, members, closest, run.labels)
+    while run.different >= run.k or state[SIZE] > 0:
+        extended_groups(run.pool, order, run.k, float(gamma), SLICE, state, members, closest, run.labels)
         run.pause()
-    place_each(run, k)
+    run.place_each()
     return run.finish()
 
 
-METHOD = Method(
+METHOD = by_search(
     "vmdav",
     vmdav,
     "groups of k to 2k − 1: a group takes one more record where that one is far from other free records",
-    {"gamma": "how readily a group takes one more record", **SEARCH},
-    SEARCHES,
-    takes_codes=True,
-    takes_units=True,
+    {"gamma": "how readily a group takes one more record"},
 )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.columns.kinds import Cells, Facts, Rule
 from microagg.columns.table import Coded, Table
 from microagg.columns.weights import Labels, Members, Weights
@@ -34,7 +34,7 @@ class Represented(NamedTuple):
     groups: Table
     records: Table
     cut: list[NDArray[np.bool_]]
-    moved: dict[Any, Moved]
+    moved: dict[Any, MovedTotal]
 
     @property
     def dominated(self) -> int:
@@ -49,7 +49,7 @@ class Released(NamedTuple):
 
     cells: Cells
     cut: NDArray[np.bool_]
-    moved: Moved | None
+    moved: MovedTotal | None
 
 
 def represent(
@@ -95,7 +95,7 @@ def released_by(
     return Released(found, cut, _moved(cells, found, labels, cut, weights) if kind.is_quantity else None)
 
 
-def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], weights: Weights) -> Moved:
+def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], weights: Weights) -> MovedTotal:
     """Return how far a weighted total moved where weights were cut."""
     present = cells.present
     # As for rounding, only the share is reported.
@@ -103,7 +103,7 @@ def _moved(cells: Cells, found: Cells, labels: Labels, cut: NDArray[np.bool_], w
     known, own = np.ldexp(weights.values[present], power) * cells.known, labels[present]
     changed = cut[own]
     fresh = np.ldexp(weights.values[present], power)[changed] * found.values[own[changed]]
-    return Moved(exact_digits(known), exact_digits(fresh - known[changed]))
+    return MovedTotal(exact_digits(known), exact_digits(fresh - known[changed]))
 
 
 def released_values(

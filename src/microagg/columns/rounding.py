@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.sums import exact_digits
-from microagg.algorithms.scores import Moved, moments
+from microagg.algorithms.scores import MovedTotal, moments
 from microagg.base.frozen import frozen
 from microagg.columns.kinds import Cells, Semi
 from microagg.columns.table import Coded, Table
@@ -215,7 +215,7 @@ def round_means(
     return Table(tuple(columns)), found
 
 
-def round_cells(column: Coded, power: int, sizes: NDArray[Any]) -> tuple[Cells, Moved]:
+def round_cells(column: Coded, power: int, sizes: NDArray[Any]) -> tuple[Cells, MovedTotal]:
     """Round what groups of these sizes, or weights, release to multiples of 10**power; return how that moved totals."""
     cells = column.cells
     values = off_reserved(column, Cells(to_power_of_ten(cells.values, power), cells.states), power).values
@@ -224,7 +224,7 @@ def round_cells(column: Coded, power: int, sizes: NDArray[Any]) -> tuple[Cells, 
     # A total of values near the largest float overflows; only its share that moved is reported.
     power = -100 if np.abs(before).max(initial=0.0) > 2.0**900 else 0
     before, after = np.ldexp(before, power), np.ldexp(after, power)
-    return Cells(values, cells.states), Moved(exact_digits(before * sizes), exact_digits((after - before) * sizes))
+    return Cells(values, cells.states), MovedTotal(exact_digits(before * sizes), exact_digits((after - before) * sizes))
 
 
 def off_reserved(column: Coded, cells: Cells, power: int = -MOST_DECIMALS) -> Cells:

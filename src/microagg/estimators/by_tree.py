@@ -15,7 +15,7 @@ from microagg.algorithms.units import Units
 from microagg.checks import check_jobs, check_k, check_option, safe_to_square
 from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
-from microagg.estimators.partitioners import Partitioner
+from microagg.estimators.partitioners import Partitioner, documented
 from microagg.work import Progress
 
 
@@ -45,11 +45,11 @@ class _ByTree(Partitioner):
 
     @property
     def _rule(self) -> str:
-        return BY_TREE[self._way].rule
+        return getattr(self, "rule", BY_TREE[self._way].rule)
 
     @property
     def _count(self) -> int | None:
-        return None
+        return getattr(self, "count", None)
 
     def _labels(self, matrix: NDArray[np.float64], units: Units | None) -> NDArray[np.int64]:
         """Choose columns of a matrix (n, d), and group its records on these."""
@@ -81,6 +81,7 @@ class _ByTree(Partitioner):
         return with_least_loss(found, losses)
 
 
+@documented
 class EMAD(_ByTree):
     """EMAD: groups on the few columns that have the most edges in a dependence tree of all columns.
 
@@ -89,8 +90,7 @@ class EMAD(_ByTree):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     count : int, optional
         How many columns form the groups; 3 by default, or all where there are fewer.
     measure : {"emim", "chi2", "normal", "vi"}
@@ -108,20 +108,16 @@ class EMAD(_ByTree):
     method : str or estimator, default "mdav"
         What forms the groups on the chosen columns: a method by the name that `protect` uses, or one of these
         estimators with its options.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
+    {search}
     progress : callable, optional
         Called as progress(done, in all).
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
+    {labels_, n_groups_}
     selection_ : Selection
         The columns that formed the groups, the degrees of all, the choices that tie, and their losses if tried.
-    search_ : str
-        "tree" or "brute", as chosen.
+    {search_}
 
     References
     ----------
@@ -166,14 +162,6 @@ class EMAD(_ByTree):
         self.search = search
         self.progress = progress
 
-    @property
-    def _rule(self) -> str:
-        return self.rule
-
-    @property
-    def _count(self) -> int | None:
-        return self.count
-
     def as_named_method(self) -> tuple[str, dict[str, Any]]:
         """Return the method that forms the groups, by name and options."""
         if isinstance(self.method, Partitioner) and not isinstance(self.method, _ByTree):
@@ -201,6 +189,7 @@ class EMAD(_ByTree):
         return name, {**defaults, "search": self.search} if "search" in defaults else dict(defaults)
 
 
+@documented
 class AMA(_ByTree):
     """Approximate microaggregation: MDAV's groups on the key attributes of a dependence tree of all columns.
 
@@ -210,8 +199,7 @@ class AMA(_ByTree):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     measure : {"vi", "emim", "chi2", "normal"}
         How the dependence of two columns is weighed, as in `DependenceTree`.
     width : float or list of float, optional
@@ -220,20 +208,16 @@ class AMA(_ByTree):
         The number of categories, instead of a width. With neither, ⌈log2 n⌉ + 1.
     choose : {"first", "lowest-loss"}
         Where several choices tie: the one of the first columns, or the one whose groups lose least.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
+    {search}
     progress : callable, optional
         Called as progress(done, in all).
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
+    {labels_, n_groups_}
     selection_ : Selection
         The key attributes, the degrees of all columns, the choices that tie, and their losses if tried.
-    search_ : str
-        "tree" or "brute", as chosen.
+    {search_}
 
     References
     ----------

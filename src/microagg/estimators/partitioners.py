@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from microagg.algorithms.kernels.records import plain_records
-from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import METHODS, choose_search, records_and_k, settled_search
-from microagg.algorithms.units import Units
+from microagg.algorithms.units import Units, merge_short
 from microagg.checks import check_option, safe_to_square
 from microagg.columns.representatives import released_values
 from microagg.estimators._matrix import as_matrix, as_units
 from microagg.work import Progress
 
+Estimator = TypeVar("Estimator", bound="Partitioner")
+
 
 class Partitioner(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """What all partitioners share: X is grouped unchanged, with no hidden scaling."""
+    """What all partitioners share: X is grouped unchanged, with no hidden scaling.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The least number of records in a group.
+    search : {"auto", "tree", "brute"}
+        How records are found; the groups are the same. "auto" takes what was measured to be faster.
+    progress : callable, optional
+        Called as progress(records done, records in all).
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        The group of each record; groups are numbered by their lowest row.
+    n_groups_ : int
+    search_ : str
+        "tree" or "brute", as chosen.
+    """
 
     _method_name: str
     k: int
@@ -101,6 +121,20 @@ def _merged(matrix: NDArray[np.float64], labels: NDArray[np.int64], k: int, unit
     return np.column_stack(merged)
 
 
+def documented(cls: type[Estimator]) -> type[Estimator]:
+    """Let the docstring of a class say in full what it names in braces of `Partitioner`'s."""
+    if cls.__doc__ and Partitioner.__doc__:
+        entries = dict(re.findall(r"^    (\w+)( :.*\n(?: {8}.*\n)*)", Partitioner.__doc__, flags=re.M))
+        cls.__doc__ = re.sub(
+            r"^    \{([\w, ]+)\}\n",
+            lambda named: "".join(f"    {name}{entries[name]}" for name in named[1].split(", ")),
+            cls.__doc__,
+            flags=re.M,
+        )
+    return cls
+
+
+@documented
 class MDAV(Partitioner):
     """Maximum distance to average vector: the standard heuristic of fixed-size microaggregation.
 
@@ -110,23 +144,15 @@ class MDAV(Partitioner):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     tail : {"3k", "2k"}
         "2k" is the loop of approximate microaggregation (AMA): two groups a turn while 2k remain; what
         is left is a group, or joins the nearest one if fewer than k.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {search, progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
-    search_ : str
-        "tree" or "brute", as chosen.
+    {labels_, n_groups_, search_}
 
     References
     ----------
@@ -153,6 +179,7 @@ class MDAV(Partitioner):
         self.progress = progress
 
 
+@documented
 class CBFS(Partitioner):
     """Centroid-based fixed size: one group a turn, around the record farthest from the centroid.
 
@@ -160,20 +187,11 @@ class CBFS(Partitioner):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {k, search, progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
-    search_ : str
-        "tree" or "brute", as chosen.
+    {labels_, n_groups_, search_}
 
     References
     ----------
@@ -195,28 +213,21 @@ class CBFS(Partitioner):
         self.progress = progress
 
 
+@documented
 class VMDAV(Partitioner):
     """V-MDAV: groups of k to 2k - 1 records, extended by near records that have no nearer company.
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     gamma : float, default 0.2
         A record joins when its distance to the group is below gamma times its distance to the nearest
         other free record: 0.2 suits scattered data, 1.1 clustered data.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {search, progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
-    search_ : str
-        "tree" or "brute", as chosen.
+    {labels_, n_groups_, search_}
 
     References
     ----------
@@ -241,6 +252,7 @@ class VMDAV(Partitioner):
         self.progress = progress
 
 
+@documented
 class IAMAT(Partitioner):
     """Interactive-associative microaggregation: a group grows by the record closest to all its members.
 
@@ -249,25 +261,17 @@ class IAMAT(Partitioner):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     centroid : {"fixed", "moving"}
         The centroid of the whole file, as published, or of the records that remain.
     sizes : {"fixed", "variable"}
         Groups of k, as published, or of k to 2k - 1: a full group takes the next record too if that
         adds less error there than in a group of its own.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {search, progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
-    search_ : str
-        "tree" or "brute", as chosen.
+    {labels_, n_groups_, search_}
 
     References
     ----------
@@ -299,25 +303,17 @@ class IAMAT(Partitioner):
         self.progress = progress
 
 
+@documented
 class MaximumDistance(Partitioner):
     """MD: two groups a turn, around the two remaining records farthest from each other. For small files.
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
-    search : {"auto", "tree", "brute"}
-        How records are found; the groups are the same. "auto" takes what was measured to be faster.
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {k, search, progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
-    search_ : str
-        "tree" or "brute", as chosen.
+    {labels_, n_groups_, search_}
 
     References
     ----------
@@ -339,18 +335,17 @@ class MaximumDistance(Partitioner):
         self.progress = progress
 
 
+@documented
 class Univariate(Partitioner):
     """Each column grouped on its own: k holds within each column, not for whole records.
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     method : {"optimal", "ranking"}
         "optimal" cuts the sorted column into runs of k to 2k - 1 with the least squared error;
         "ranking" cuts after every k values (individual ranking).
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {progress}
 
     Attributes
     ----------
@@ -389,6 +384,7 @@ class Univariate(Partitioner):
         return ("ranking" if self.method == "ranking" else "univariate"), {}
 
 
+@documented
 class Projection(Partitioner):
     """Records ordered along one axis, then cut into the runs of k to 2k - 1 with the least squared error.
 
@@ -396,19 +392,15 @@ class Projection(Partitioner):
 
     Parameters
     ----------
-    k : int, default 3
-        The least number of records in a group.
+    {k}
     axis : {"pca", "zscores"} or column
         The first principal component, the sum of z-scores, or one column by number (or by name where X
         is a dataframe).
-    progress : callable, optional
-        Called as progress(records done, records in all).
+    {progress}
 
     Attributes
     ----------
-    labels_ : array of shape (n,)
-        The group of each record; groups are numbered by their lowest row.
-    n_groups_ : int
+    {labels_, n_groups_}
 
     References
     ----------

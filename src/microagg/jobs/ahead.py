@@ -14,7 +14,7 @@ from typing import Any
 
 from microagg.algorithms.kernels._jit import announce_compiling, is_lacking
 from microagg.algorithms.kernels.linkage import count_as_near
-from microagg.algorithms.kernels.mdav import groups_from_outside
+from microagg.algorithms.kernels.partitioners import groups_from_outside
 
 SWITCH = "MICROAGG_COMPILE_AHEAD"
 """The variable of the environment that, set to 0, keeps to one process."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.diversity.demand import Confidential, Figures, Limits
+from microagg.algorithms.diversity.demand import Confidential, HeldValues, Limits
 from microagg.algorithms.diversity.ways import WAYS
 from microagg.columns import frames
 from microagg.columns.roles import Role
@@ -25,7 +25,7 @@ _MOST_BARS = 12
 def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
     """Return l and t of the confidential columns; of those that a demand is about, as the demand counts them."""
     demand = release._demand
-    counted: dict[Any, tuple[Confidential, Figures]] = {}
+    counted: dict[Any, tuple[Confidential, HeldValues]] = {}
     classes = np.empty(0, dtype=np.int64)
     if demand is not None:
         classes = _classes(release)
@@ -47,7 +47,7 @@ def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
     return tuple(found)
 
 
-def _as_demanded(own: GivenAway, column: Confidential, figures: Figures, sizes: Labels) -> GivenAway:
+def _as_demanded(own: GivenAway, column: Confidential, figures: HeldValues, sizes: Labels) -> GivenAway:
     """Return what is given away of a column by the kind it has: a text file has its numbers as text."""
     uniform, t = figures.distinct <= 1, float(figures.t.max())
     return GivenAway(
@@ -102,7 +102,7 @@ def _classes(release: "Release[Any]") -> Labels:
 
 
 def _worst(
-    release: "Release[Any]", column: Confidential, limits: Limits, figures: Figures, classes: Labels
+    release: "Release[Any]", column: Confidential, limits: Limits, figures: HeldValues, classes: Labels
 ) -> WorstGroup:
     """Find the group that is farthest from the file, or holds least where t is not demanded; the first of several."""
     badness = figures.t if limits.t is not None else -figures.entropy

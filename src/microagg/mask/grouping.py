@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from microagg.algorithms.dependence import dependence
 from microagg.algorithms.emad import places
 from microagg.algorithms.kernels.records import Records, coordinates, plain_records, take
-from microagg.algorithms.merging import merge_short
 from microagg.algorithms.methods import (
     BY_TREE,
     METHODS,
@@ -23,7 +22,7 @@ from microagg.algorithms.methods import (
     settled_search,
 )
 from microagg.algorithms.selection import COUNTED, Selection, select_columns
-from microagg.algorithms.units import Units
+from microagg.algorithms.units import Units, merge_short
 from microagg.base.frozen import frozen
 from microagg.checks import Columns, check_names, shown_name
 from microagg.columns import frames

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.blockings import BLOCKINGS
-from microagg.algorithms.districts import Corners, cut_districts, most_of_district, share_of_corners
+from microagg.algorithms.districts import GroupCorners, cut_districts, most_of_district, share_of_corners
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.equivalence import first_of_each, rows_of
 from microagg.algorithms.kernels.groups import number_groups
@@ -362,7 +362,7 @@ def _districts(
     records: Records, groups: Labels, pieces: Labels, bordered: NDArray[np.bool_], k: int, most: int
 ) -> list[Labels]:
     """List the rows of each district of pieces that have borders."""
-    corners = Corners.of(records.entries, groups, pieces[first_of_each(groups)])
+    corners = GroupCorners.of(records.entries, groups, pieces[first_of_each(groups)])
     share = share_of_corners(groups.size, k)
     districts = cut_districts(corners.drawn(share), bordered, records.cut_scales, most * share)
     own = districts.find(corners)

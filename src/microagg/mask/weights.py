@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import codes_of
 from microagg.algorithms.kernels.sums import exact_digits, round_digits, rounded_group_means
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.algorithms.units import Units
 from microagg.checks import nearest, shown_name
 from microagg.columns.kinds import Facts, Nominal
@@ -198,21 +198,21 @@ class RoundedWeights(NamedTuple):
 
     Attributes
     ----------
-    sums : list of Moved
+    sums : list of MovedTotal
         Of each weight.
-    totals : list of Moved
+    totals : list of MovedTotal
         By the first weight, of the masked quantities, in the order of the file.
     categories : list of lists of arrays
         For each weight and each column to calibrate by, what was added to the weight of each category, in whole units.
     """
 
-    sums: list[Moved]
-    totals: list[Moved]
+    sums: list[MovedTotal]
+    totals: list[MovedTotal]
     categories: list[list[Labels]]
 
     def join(self, other: "RoundedWeights") -> "RoundedWeights":
         """Return what both moved."""
-        sums, totals = (list(map(Moved.join, *own)) for own in zip(self[:2], other[:2], strict=True))
+        sums, totals = (list(map(MovedTotal.join, *own)) for own in zip(self[:2], other[:2], strict=True))
         changed = [list(map(np.add, *own)) for own in zip(self.categories, other.categories, strict=True)]
         return RoundedWeights(sums, totals, changed)
 
@@ -241,12 +241,12 @@ def round_weights(
     """
     found = [scale.step.rounded(own) for scale, own in zip(scales, values, strict=True)]
     changes = [now - own for own, now in zip(values, found, strict=True)]
-    sums = [Moved(exact_digits(own), exact_digits(change)) for own, change in zip(values, changes, strict=True)]
+    sums = [MovedTotal(exact_digits(own), exact_digits(change)) for own, change in zip(values, changes, strict=True)]
     totals, categories = [], []
     for cells in (column.cells for column in released if column.kind.is_quantity):
         # As where values are rounded, only the share is reported.
         known = np.ldexp(cells.known, -100 if np.abs(cells.known).max(initial=0.0) > 2.0**900 else 0)
-        totals.append(Moved(*(exact_digits(own[cells.present] * known) for own in (values[0], changes[0]))))
+        totals.append(MovedTotal(*(exact_digits(own[cells.present] * known) for own in (values[0], changes[0]))))
     for change, scale in zip(changes, scales, strict=True):
         added = in_units(change, scale.power)
         columns = zip(after, sizes, strict=True)
@@ -342,7 +342,7 @@ def released_numbers(columns: Sequence[Coded], facts: Sequence[Facts]) -> list[L
 def weight_facts(
     information: InformationLoss,
     dominated: int,
-    moved: Mapping[Any, Moved],
+    moved: Mapping[Any, MovedTotal],
     calibrated: Calibrated | None,
     rounded: RoundedFacts | None = None,
     revealing: Mapping[Any, int] = MappingProxyType({}),

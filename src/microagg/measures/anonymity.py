@@ -19,7 +19,7 @@ from microagg.algorithms.kernels.alike import (
     in_order,
     with_units,
 )
-from microagg.algorithms.kernels.anonymity import farthest_by_earth_movers
+from microagg.algorithms.kernels.diversity import farthest_by_earth_movers
 from microagg.algorithms.kernels.sums import group_sizes
 from microagg.algorithms.units import Units, held_by
 from microagg.base.frozen import ReadOnly, frozen

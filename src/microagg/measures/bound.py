@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.algorithms._run import SLICE, records_and_k
 from microagg.algorithms.equivalence import rows_of
-from microagg.algorithms.kernels.bound import sum_nearest
+from microagg.algorithms.kernels.bounds import sum_nearest
 from microagg.algorithms.kernels.brute import make_pool
 from microagg.algorithms.kernels.pool import SPENT, TINY, Pool
 from microagg.algorithms.kernels.records import Records, plain_records, take

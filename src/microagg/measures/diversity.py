@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.diversity.demand import Demand, Figures, Limits
+from microagg.algorithms.diversity.demand import Demand, HeldValues, Limits
 from microagg.algorithms.kernels.diversity import SLACK
 from microagg.base.frozen import ReadOnly, frozen
 
@@ -85,7 +85,7 @@ def given_away(demand: Demand, groups: NDArray[np.int64]) -> dict[Any, ColumnDiv
     return {column.name: _given_away(limits, figures) for column, limits, figures in found}
 
 
-def _given_away(limits: Limits, found: Figures) -> ColumnDiversity:
+def _given_away(limits: Limits, found: HeldValues) -> ColumnDiversity:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(found.most > 0, found.most / found.tail, np.inf)
     return ColumnDiversity(

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.intervals import count_rank_misses
+from microagg.algorithms.kernels.linkage import count_rank_misses
 from microagg.algorithms.scores import moments, standardise
 from microagg.base.frozen import frozen
 from microagg.columns.table import Coded, Table

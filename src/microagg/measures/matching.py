@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial import KDTree
 
 from microagg.algorithms.equivalence import first_of_each
-from microagg.algorithms.kernels.matching import give_nearest, settle
+from microagg.algorithms.kernels.linkage import give_nearest, settle
 from microagg.work import Progress, one_thread_for_matrices, part, tell
 
 Numbers = NDArray[np.float64]

@@ -17,15 +17,14 @@ from microagg.algorithms.kernels.diversity import (
     ORDERED,
     RANK,
     SLACK,
-    Asked,
+    Tracks,
     group_breaches,
     group_figures,
     nothing_asked,
 )
+from microagg.algorithms.units import Labels
 from microagg.checks import check_whole
 from microagg.errors import InvalidParameter, a_type
-
-Labels = NDArray[np.int64]
 
 _MOST = 1e9  # of anything like a number of values
 
@@ -167,7 +166,7 @@ def _check_recursive(said: Any) -> None:
         )
 
 
-class Figures(NamedTuple):
+class HeldValues(NamedTuple):
     """What groups hold of a column, each of shape (groups,).
 
     Different values, exp(entropy), the records of the commonest value, those from the l-th commonest on, and t. A
@@ -208,7 +207,7 @@ class Demand:
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> Tracks:
         """What kernels are asked to keep."""
         return _joined([_asked(*pair) for pair in zip(self.columns, self.limits, strict=True)])
 
@@ -224,7 +223,7 @@ class Demand:
         """Return whether every group keeps it."""
         return not self.breach(labels).any()
 
-    def figures(self, labels: Labels) -> tuple[Figures, ...]:
+    def figures(self, labels: Labels) -> tuple[HeldValues, ...]:
         """Return what groups, numbered from 0 without gaps, hold of each column."""
         rows, starts = _by_group(labels)
         found = []
@@ -232,7 +231,7 @@ class Demand:
             rank = limits.recursive[1] if limits.recursive is not None else 2
             values, t = group_figures(_asked(column, limits._replace(t=0.0)), rows, starts, rank)
             distinct, most, tail = values[:, [0, 2, 3]].astype(np.int64).T
-            found.append(Figures(distinct, values[:, 1], most, tail, t))
+            found.append(HeldValues(distinct, values[:, 1], most, tail, t))
         return tuple(found)
 
 
@@ -274,7 +273,7 @@ def _check_has_meaning(column: Confidential, limits: Limits) -> None:
         )
 
 
-def _check_pieces(column: Confidential, limits: Limits, figures: Figures, pieces: int) -> None:
+def _check_pieces(column: Confidential, limits: Limits, figures: HeldValues, pieces: int) -> None:
     where = "the file" if pieces == 1 else "one stratum"
     remedy = "" if pieces == 1 else " or merge strata"
     of = f"of column {column.name!r}"
@@ -331,7 +330,7 @@ def _by_group(labels: Labels) -> tuple[Labels, Labels]:
     return np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(sizes)])
 
 
-def _asked(column: Confidential, limits: Limits) -> Asked:
+def _asked(column: Confidential, limits: Limits) -> Tracks:
     """Return the tracks of one column: itself, and each further level of its taxonomy where closeness is asked."""
     row = np.zeros(5)
     row[DISTINCT], row[ENTROPY] = limits.l or 0, limits.entropy or 0.0
@@ -345,7 +344,7 @@ def _asked(column: Confidential, limits: Limits) -> Asked:
     closing = np.zeros(n_levels, dtype=np.int64)
     closing[-1] = n_levels
     below = [np.cumsum(np.append(own[:-1], 0.0)) for own in np.split(counts, starts[1:-1])]
-    return Asked(
+    return Tracks(
         codes=codes,
         kinds=np.full(n_levels, ORDERED if column.ordered else NOMINAL),
         limits=np.stack([row] + [only_t] * (n_levels - 1)),
@@ -365,10 +364,10 @@ def _track(column: Confidential, level: Labels) -> tuple[Labels, Labels]:
     return numbers[column.codes], np.bincount(numbers, weights=column.counts, minlength=nodes + 1).astype(np.int64)
 
 
-def _joined(parts: Sequence[Asked]) -> Asked:
+def _joined(parts: Sequence[Tracks]) -> Tracks:
     """Put the tracks of several columns one after the other."""
     if not parts:
         return nothing_asked()
     before = np.cumsum([0, *(part.counts.size for part in parts[:-1])])
     shifted = [part._replace(starts=part.starts + shift) for part, shift in zip(parts, before, strict=True)]
-    return Asked(*(np.concatenate(fields) for fields in zip(*shifted, strict=True)))
+    return Tracks(*(np.concatenate(fields) for fields in zip(*shifted, strict=True)))

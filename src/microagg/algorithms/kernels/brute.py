@@ -12,9 +12,21 @@ answer; mostly it cannot.
 import numpy as np
 
 from microagg.algorithms.kernels._jit import inlined, inner
-from microagg.algorithms.kernels.marks import is_held
-from microagg.algorithms.kernels.nearest import clear, offer, offer_apart, sort
-from microagg.algorithms.kernels.pool import REMAINING, SLOTS, SPENT, TINY, Pool, empty_pool, lose, scanned
+from microagg.algorithms.kernels.pool import (
+    REMAINING,
+    SLOTS,
+    SPENT,
+    TINY,
+    Pool,
+    clear,
+    empty_pool,
+    is_held,
+    lose,
+    offer,
+    offer_apart,
+    scanned,
+    sort,
+)
 from microagg.algorithms.kernels.records import (
     CHUNK,
     Records,

@@ -29,7 +29,7 @@ SLACK = 1e-12
 """How far a figure may be beyond its limit by rounding."""
 
 
-class Asked(NamedTuple):
+class Tracks(NamedTuple):
     """What is demanded of groups; no track at all: nothing."""
 
     codes: NDArray[np.int64]  # (tracks, n): each record's value; a missing one comes after all others
@@ -43,10 +43,10 @@ class Asked(NamedTuple):
     running: NDArray[np.float64]  # the sums of `below` before that value
 
 
-def nothing_asked() -> Asked:
+def nothing_asked() -> Tracks:
     """Return what demands nothing."""
     whole, none = np.empty(0, dtype=np.int64), np.empty(0)
-    return Asked(np.empty((0, 0), dtype=np.int64), whole, np.empty((0, 5)), whole, whole, whole, none, none, none)
+    return Tracks(np.empty((0, 0), dtype=np.int64), whole, np.empty((0, 5)), whole, whole, whole, none, none, none)
 
 
 @kernel
@@ -251,3 +251,36 @@ def stretch(below, running, start, begin, end, level, size):
     under = level * (low - begin) - (running[start + low] - running[start + begin]) * size
     over = (running[start + end] - running[start + low]) * size - level * (end - low)
     return under + over
+
+
+@kernel
+def farthest_by_earth_movers(starts, values, shares, cumulative):
+    """Return the greatest Σ |P_i - Q_i| over the groups, P and Q the cumulative shares of ordered values.
+
+    Group g has the values values[starts[g] : starts[g + 1]], ascending, with those shares; `cumulative` (m,)
+    is Q. P is constant between two of its values and Q ascends, so each stretch is summed from running sums
+    of Q on either side of where it crosses P.
+    """
+    m = cumulative.shape[0]
+    running = np.zeros(m + 1)
+    for i in range(m):
+        running[i + 1] = running[i] + cumulative[i]
+    farthest = 0.0
+    for group in range(starts.shape[0] - 1):
+        total, level, begin = 0.0, 0.0, 0
+        for at in range(starts[group], starts[group + 1]):
+            total += stretch_of_shares(cumulative, running, begin, values[at], level)
+            level += shares[at]
+            begin = values[at]
+        total += stretch_of_shares(cumulative, running, begin, m, level)
+        farthest = max(farthest, total)
+    return farthest
+
+
+@inlined
+def stretch_of_shares(cumulative, running, begin, end, level):
+    """Sum |level - Q_i| for i from begin to end."""
+    crossing = begin + np.searchsorted(cumulative[begin:end], level)
+    below = level * (crossing - begin) - (running[crossing] - running[begin])
+    above = (running[end] - running[crossing]) - level * (end - crossing)
+    return below + above

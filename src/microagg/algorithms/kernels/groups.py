@@ -120,14 +120,6 @@ def distances_to_groups(entries, heights, starts, points, labels, n_groups):
     return distances
 
 
-@kernel
-def mean_of(entries, heights, starts, rows):
-    """Return the mean of some records, in row order, over all coordinates."""
-    first, mean = np.empty(starts[-1]), np.empty(starts[-1])
-    fill_mean(entries, heights, starts, rows, first, mean)
-    return mean
-
-
 @inner
 def rows_by_group(labels, n_groups):
     """List the rows that are not free, group by group and in row order in each; give where each begins and ends."""

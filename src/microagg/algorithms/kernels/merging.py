@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels._jit import inlined, inner, kernel
-from microagg.algorithms.kernels.diversity import Asked, add_track
+from microagg.algorithms.kernels.diversity import Tracks, add_track
 from microagg.algorithms.kernels.groups import fill_mean
 from microagg.algorithms.kernels.records import CHUNK, Records, squared_distances
 
@@ -35,7 +35,7 @@ class Merging(NamedTuple):
     counts: NDArray[np.int64]  # (tracks, n)
 
 
-def ready_to_merge(records: Records, labels: NDArray[np.int64], n_groups: int, asked: Asked) -> Merging:
+def ready_to_merge(records: Records, labels: NDArray[np.int64], n_groups: int, asked: Tracks) -> Merging:
     """Lay out groups; labels run from 0 without gaps."""
     tracks, n = asked.codes.shape
     sizes = np.bincount(labels, minlength=n_groups)

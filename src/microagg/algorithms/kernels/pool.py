@@ -1,4 +1,17 @@
-"""The records that are in no group yet: what every partitioner draws from."""
+"""The records that are in no group yet: what every partitioner draws from.
+
+A group must hold different marks of records: the units that these belong to. "At least so many different marks in a
+group" asks two things of a search: which marks may still be taken, and which of several records with one mark. Here
+every record of a group is to have a mark of its own, so a list of the nearest keeps one record of each mark, its
+nearest, and passes over the marks that the growing group holds.
+
+Two arrays describe marks, both empty where records have none: `marks` (n,), that of each original row, numbered from 0,
+and `tally` (2, marks), what has become of each. They are in the pool side by side, not as a tuple of their own: to
+take an array out of a tuple within a tuple costs time, even where it is empty.
+
+The list of the nearest records is a heap while it is being found, with the worst on top. Records are compared by
+distance, then by row, so the order in which they are offered does not matter.
+"""
 
 from collections import namedtuple
 from typing import NamedTuple, cast
@@ -6,9 +19,15 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels._jit import inlined
-from microagg.algorithms.kernels.marks import LEFT
+from microagg.algorithms.kernels._jit import inlined, inner
 from microagg.algorithms.kernels.records import Records
+
+# No group's number: it holds no mark. Not a literal, for which kernels would compile once more.
+NO_GROUP = np.int64(-2)
+
+# The rows of a tally.
+LEFT = 0  # live records that have the mark
+HOLDER = 1  # the group that a record with the mark joined last
 
 LEAF = 32  # records in a leaf of the tree, at most
 FAN = 8  # children of a node, at most
@@ -39,7 +58,7 @@ class Pool(NamedTuple):
     rows: NDArray[np.int64]  # (blocks * width,): the original row at each place
     heights: NDArray[np.float64]  # (codes,): of the records, as `starts`
     starts: NDArray[np.int64]  # (codes + 1,)
-    marks: NDArray[np.int64]  # (n,): see marks.py; empty where records have none
+    marks: NDArray[np.int64]  # (n,): empty where records have none
     tally: NDArray[np.int64]  # (2, marks): their (LEFT, HOLDER)
 
     # The tree (tree.py). A child is known by its slot, node * FAN + position, where its parent keeps it.
@@ -100,6 +119,18 @@ def empty_pool(records: Records, sums: NDArray[np.float64], n: int, place: NDArr
     )
 
 
+def tally_of(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tally of marks whose records are all live."""
+    left = np.bincount(marks)
+    return np.stack([left, np.full(left.size, NO_GROUP + 1)])
+
+
+@inlined
+def is_held(marks, tally, row, group):
+    """Return whether a group that is growing holds the mark of a record; never so where there are no marks."""
+    return marks.shape[0] > 0 and tally[HOLDER, marks[row]] == group
+
+
 def with_marks(pool: Pool, marks: NDArray[np.int64], tally: NDArray[np.int64]) -> Pool:
     """Return the pool, its live records marked so."""
     pool.state[DIFFERENT] = np.count_nonzero(tally[LEFT])
@@ -121,3 +152,64 @@ def lose(pool, row, block, at):  # OUT: pool
         pool.sums[j] -= pool.points[block, j, at]
     for j in range(pool.heights.shape[0]):
         pool.sums[pool.starts[j] + np.int64(pool.points[block, numbers + j, at])] -= pool.heights[j]
+
+
+@inlined
+def clear(count, rows, distances):  # OUT: rows, distances
+    """Start with a list that any record beats."""
+    for i in range(count):
+        distances[i] = np.inf
+        rows[i] = EMPTY - 1
+
+
+@inner
+def offer(distance, row, count, rows, distances):  # OUT: rows, distances
+    """Put a record into the list in place of the worst, if it beats that."""
+    if distance > distances[0] or (distance == distances[0] and row > rows[0]):
+        return
+    sift(0, distance, row, count, rows, distances)
+
+
+@inner
+def offer_apart(distance, row, marks, tally, group, count, rows, distances):  # OUT: rows, distances
+    """Offer a record to a list that holds one of each mark, its nearest, and none of a mark that a group holds."""
+    if distance > distances[0] or (distance == distances[0] and row > rows[0]):
+        return
+    mark = marks[row]
+    if tally[HOLDER, mark] == group:
+        return
+    at = 0
+    for i in range(count):
+        if rows[i] < marks.shape[0] and marks[rows[i]] == mark:
+            if distance > distances[i] or (distance == distances[i] and row > rows[i]):
+                return
+            at = i
+            break
+    sift(at, distance, row, count, rows, distances)
+
+
+@inlined
+def sift(at, distance, row, count, rows, distances):  # OUT: rows, distances
+    """Put a record into the place of one that it beats, and the heap in order."""
+    while True:
+        child = 2 * at + 1
+        if child + 1 < count and (
+            distances[child + 1] > distances[child]
+            or (distances[child + 1] == distances[child] and rows[child + 1] > rows[child])
+        ):
+            child += 1
+        if child >= count or distances[child] < distance or (distances[child] == distance and rows[child] < row):
+            break
+        distances[at], rows[at] = distances[child], rows[child]
+        at = child
+    distances[at], rows[at] = distance, row
+
+
+@inlined
+def sort(count, rows, distances):  # OUT: rows, distances
+    """Put the list in order, nearest first: take the worst off the heap time and again."""
+    for last in range(count - 1, 0, -1):
+        worst, worst_row = distances[0], rows[0]
+        moved, moved_row = distances[last], rows[last]
+        sift(0, moved, moved_row, last, rows, distances)
+        distances[last], rows[last] = worst, worst_row

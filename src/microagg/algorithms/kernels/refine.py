@@ -7,7 +7,7 @@ probability exp(-e / temperature), and the temperature falls geometrically. Rand
 result is a function of the seed.
 
 Where records have marks, or groups must keep a demand, a move is made only if all groups keep their promise (see
-refine_marks.py and refine_demand.py).
+promises.py).
 """
 
 from typing import NamedTuple
@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels._jit import inlined, kernel
-from microagg.algorithms.kernels.marks import NO_GROUP
-from microagg.algorithms.kernels.pool import LEAF
+from microagg.algorithms.kernels.pool import LEAF, NO_GROUP
+from microagg.algorithms.kernels.promises import NOBODY, is_new, keeps, may_change_places, may_join, may_leave, may_swap
 from microagg.algorithms.kernels.records import Records
-from microagg.algorithms.kernels.refine_demand import NOBODY, keeps, may_change_places
-from microagg.algorithms.kernels.refine_marks import is_new, may_join, may_leave, may_swap
 from microagg.algorithms.kernels.tree_search import nearest
 
 # The places of the state of groups.

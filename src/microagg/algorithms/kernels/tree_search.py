@@ -10,9 +10,20 @@ import numpy as np
 
 from microagg.algorithms.kernels import lanes
 from microagg.algorithms.kernels._jit import inlined, inner
-from microagg.algorithms.kernels.marks import is_held
-from microagg.algorithms.kernels.nearest import clear, offer, offer_apart, sort
-from microagg.algorithms.kernels.pool import EMPTY, FAN, LEAF, REMAINING, SPENT, STACK, TINY
+from microagg.algorithms.kernels.pool import (
+    EMPTY,
+    FAN,
+    LEAF,
+    REMAINING,
+    SPENT,
+    STACK,
+    TINY,
+    clear,
+    is_held,
+    offer,
+    offer_apart,
+    sort,
+)
 from microagg.algorithms.kernels.records import corner_distances, full_distance, rounding_of, vector_distances
 from microagg.algorithms.kernels.rough import may_be_beyond, may_be_within, radius_beyond, radius_within
 from microagg.algorithms.kernels.tree import add_leaf_mismatches, leaf_distances

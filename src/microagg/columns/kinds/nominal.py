@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.modes import settle_in_turn
+from microagg.algorithms.kernels.categories import settle_in_turn
 from microagg.algorithms.scores import Sums
 from microagg.base.frozen import frozen
 from microagg.columns.kinds._kind import Block, Cells, Corners, Facts, Kind, Rule, States

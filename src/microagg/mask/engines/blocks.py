@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.districts import Corners
+from microagg.algorithms.districts import GroupCorners
 from microagg.algorithms.diversity.demand import Demand
 from microagg.algorithms.diversity.ways import form_diverse
 from microagg.algorithms.equivalence import codes_of, first_of_each
 from microagg.algorithms.kernels.groups import number_groups
 from microagg.algorithms.median_tree import median_pieces
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.algorithms.units import Labels, Units
 from microagg.columns.coders import CategoryCoder
 from microagg.columns.kinds import Cells, Nominal, Rule
@@ -115,7 +115,7 @@ class Region(NamedTuple):
 
     def group(
         self, plan: Plan, known: Known, check: Check = lambda: None, done: Done = lambda _: None
-    ) -> tuple[Labels, int, Corners]:
+    ) -> tuple[Labels, int, GroupCorners]:
         """Cut nodes into blocks and group them; give the groups, the moves that were tried, and where groups lie."""
         entries = known.space.place(plan.table(self.cells)).records.entries
         labels = np.empty(entries.shape[1], dtype=np.int64)
@@ -128,7 +128,7 @@ class Region(NamedTuple):
             pieces.append(np.full(int(groups.max()) + 1, piece))
             n_groups, moves = n_groups + pieces[-1].size, moves + tried
             done(rows.size)
-        return labels, moves, Corners.of(entries, labels, np.concatenate(pieces))
+        return labels, moves, GroupCorners.of(entries, labels, np.concatenate(pieces))
 
     def mask(
         self, plan: Plan, known: Known, check: Check = lambda: None, done: Done = lambda _: None
@@ -192,8 +192,8 @@ def represent_block(
     rule = plan.rule if units is None else replace(plan.rule, units=units.codes)
     sizes = np.bincount(labels, None if weights is None else weights.values)
     found: dict[int, Cells] = {}
-    moved: dict[int, Moved] = {}
-    cut: dict[int, Moved] = {}
+    moved: dict[int, MovedTotal] = {}
+    cut: dict[int, MovedTotal] = {}
     dominated = np.zeros(sizes.size, dtype=bool)
     if weights is not None and plan.by_turns:  # of categories, missing ones too, all members have one
         dominated = Members.of(weights, labels, sizes.size).cut

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from microagg.algorithms.districts import Corners, share_of_corners
+from microagg.algorithms.districts import GroupCorners, share_of_corners
 from microagg.algorithms.equivalence import first_of_each
-from microagg.algorithms.kernels.nodes import gather_keys, see_extremes, send_to_parts
+from microagg.algorithms.kernels.blocking import gather_keys, see_extremes, send_to_parts
 from microagg.algorithms.kernels.sums import exact_sum_of_parts
 from microagg.algorithms.scores import Terms, summed
 from microagg.algorithms.units import Held, Labels
@@ -258,7 +258,7 @@ class Disk:
         share = share_of_corners(n, plan.k)
         led = room.array((n,), np.int64)
 
-        def group(number: int, check: Check) -> tuple[int, Corners, Corners]:
+        def group(number: int, check: Check) -> tuple[int, GroupCorners, GroupCorners]:
             region = laid.region(number)
             groups, moves, corners = region.group(plan, known, check, told)
             labels[laid.rows(number)] = groups

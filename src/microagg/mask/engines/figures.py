@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.kernels.alike import mixed
 from microagg.algorithms.kernels.sums import exact_digits, round_digits
-from microagg.algorithms.scores import Moved
+from microagg.algorithms.scores import MovedTotal
 from microagg.algorithms.units import Labels
 from microagg.columns.kinds import Cells
 from microagg.columns.kinds._kind import with_changed
@@ -145,9 +145,9 @@ class Figures(NamedTuple):
     """
 
     n_groups: int
-    moved: dict[int, Moved]
+    moved: dict[int, MovedTotal]
     dominated: int
-    cut: dict[int, Moved]
+    cut: dict[int, MovedTotal]
     sizes: Counter[int]
     moves: int = 0
     light: int = 0

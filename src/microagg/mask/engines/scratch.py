@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.kernels.nodes import places_of
+from microagg.algorithms.kernels.blocking import places_of
 from microagg.algorithms.units import Labels
 from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, InvalidParameter

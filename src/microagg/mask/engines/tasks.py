@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import first_of_each
 from microagg.algorithms.kernels.alike import NO_DIGESTS, in_order, with_units
-from microagg.algorithms.kernels.nodes import count_digits, key_of_bits, see_extremes, send_to_parts
+from microagg.algorithms.kernels.blocking import count_digits, key_of_bits, see_extremes, send_to_parts
 from microagg.algorithms.kernels.sums import exact_digits
 from microagg.algorithms.units import Labels, held_by
 from microagg.columns import frames

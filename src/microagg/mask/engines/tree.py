@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.districts import Corners, Districts, cut_districts, most_of_district
+from microagg.algorithms.districts import Districts, GroupCorners, cut_districts, most_of_district
 from microagg.algorithms.kernels.blocking import lower_part, widest_to_cut
 from microagg.algorithms.median_tree import blocks_needed
 from microagg.algorithms.units import Labels
@@ -130,10 +130,10 @@ def grow(
             pieces.append(pieces[node])
 
 
-def districts_by(plan: Plan, known: Known, tree: CutTree, drawn: Sequence[Corners], share: float) -> Districts:
+def districts_by(plan: Plan, known: Known, tree: CutTree, drawn: Sequence[GroupCorners], share: float) -> Districts:
     """Cut districts by a share of the groups of all regions."""
     most = most_of_district(tree.largest_block(plan.k, plan.max_block))
-    return cut_districts(Corners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
+    return cut_districts(GroupCorners.joined(drawn), tree.bordered, known.space.cut_scales, most * share)
 
 
 def second_layout(

@@ -1,11 +1,13 @@
-"""Which moves `refine` may make where records have marks, such as units.
+"""Which moves `refine` may make, so that each group keeps what it promises.
 
-Every group keeps k different marks. With `in_part` it keeps more: no mark has more than 1/k of its members.
+Where records have marks, such as units, every group keeps k different ones; with `in_part` it keeps more: no mark has
+more than 1/k of its members. Where there is a demand on values that members hold, every group keeps that.
 """
 
 import numpy as np
 
 from microagg.algorithms.kernels._jit import inlined, inner
+from microagg.algorithms.kernels.diversity import add_track, runs_of
 
 
 @inlined
@@ -74,3 +76,39 @@ def may_exchange(records, goes, comes, k, groups):
         elif after > 1 and having_mark(records, records.marks[goes], g, groups) == 1:
             kept = may_leave(records, goes, k, groups)  # one mark fewer, and no new one
     return kept
+
+
+NOBODY = -1  # no record leaves, or comes
+
+
+@inner
+def keeps(asked, g, leaving, coming, groups):
+    """Return whether a group keeps what is asked when one record leaves it and another comes."""
+    size = groups.sizes[g]
+    own, counts = np.empty(size + 1, dtype=np.int64), np.empty(size + 1, dtype=np.int64)
+    distance = 0.0
+    for track in range(asked.kinds.shape[0]):
+        codes = asked.codes[track]
+        held = 0
+        for i in range(size):
+            row = groups.members[g, i]
+            if row != leaving:
+                own[held] = codes[row]
+                held += 1
+        if coming != NOBODY:
+            own[held] = codes[coming]
+            held += 1
+        breach, distance = add_track(asked, track, own, counts, runs_of(held, own, counts), distance)
+        if breach > 0.0:
+            return False
+    return True
+
+
+@inner
+def may_change_places(asked, row, other, groups):
+    """Return whether the groups of two records keep what is asked when those change places."""
+    same = True
+    for track in range(asked.kinds.shape[0]):
+        same &= asked.codes[track, row] == asked.codes[track, other]
+    a, b = groups.labels[row], groups.labels[other]
+    return same or (keeps(asked, a, row, other, groups) and keeps(asked, b, other, row, groups))

@@ -1,4 +1,7 @@
-"""Which group of records is worth more, by given prices, than its squared error: the pricing of column generation.
+"""What no partition can be below: how near the nearest others of every record are, covers by shares of groups, prices.
+
+`dearest_groups` is the pricing of column generation: which group of records is worth more, by given prices, than its
+squared error.
 
 A group of s records with prices p has the excess sum(p) - (1/s) * (sum of squared distances of its pairs), less the
 penalties of the cuts that it crosses: triples of records of which it has two or more. Groups are built record by
@@ -13,9 +16,82 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.algorithms.kernels._jit import inlined, kernel
+from microagg.algorithms.kernels.pool import NO_GROUP, SPENT
+from microagg.algorithms.kernels.search import copy_point, nearest
 
 
-class Cuts(NamedTuple):
+@kernel
+def sum_nearest(pool, order, start, stop, size, budget, sums):  # OUT: pool.state, sums
+    """Sum the squared distances from records to their size - 1 nearest others; the records are those of `order`.
+
+    It begins at `start`, ends at `stop` or when `budget` coordinates have been looked at, and returns where to go on.
+    """
+    point = np.empty(pool.points.shape[1])
+    rows, distances = np.empty(size, dtype=np.int64), np.empty(size)
+    limit = pool.state[SPENT] + budget
+    at = start
+    while at < stop and pool.state[SPENT] < limit:
+        row = order[at]
+        copy_point(pool, row, point)
+        # The record itself is among them, or another in its very place: that adds 0.
+        nearest(pool, row, point, NO_GROUP, size, rows, distances)
+        total = 0.0
+        for i in range(size):
+            total += distances[i]
+        sums[row] = total
+        at += 1
+    return at
+
+
+@kernel
+def share_together(members, starts, shares, together):  # OUT: together
+    """Add up, for each pair of records, the shares of the groups that hold both; `together` (n, n) comes as zeros."""
+    for g in range(shares.shape[0]):
+        for a in range(starts[g], starts[g + 1]):
+            for b in range(starts[g], starts[g + 1]):
+                together[members[a], members[b]] += shares[g]
+
+
+@kernel
+def broken_triples(members, starts, shares, together, least, triples, excesses):  # OUT: triples, excesses
+    """List triples of records of which groups with shares of more than 1 + `least` hold two or more.
+
+    In a partition at most one group can. Returns how many there are; as many as there is room for are listed.
+    """
+    n = together.shape[0]
+    near = np.empty(n, dtype=np.int64)
+    of_all = np.empty(n)
+    found = 0
+    for i in range(n):
+        count = 0
+        for j in range(i + 1, n):
+            if 0.0 < together[i, j] < 1.0:
+                near[count] = j
+                count += 1
+        for a in range(count):
+            j = near[a]
+            for b in range(a + 1, count):
+                of_all[near[b]] = 0.0
+            for g in range(shares.shape[0]):
+                has_i, has_j = False, False
+                for m in range(starts[g], starts[g + 1]):
+                    has_i |= members[m] == i
+                    has_j |= members[m] == j
+                if has_i and has_j:
+                    for m in range(starts[g], starts[g + 1]):
+                        of_all[members[m]] += shares[g]
+            for b in range(a + 1, count):
+                other = near[b]
+                excess = together[i, j] + together[i, other] + together[j, other] - 2.0 * of_all[other] - 1.0
+                if together[j, other] > 0.0 and excess > least:
+                    if found < excesses.shape[0]:
+                        triples[found, 0], triples[found, 1], triples[found, 2] = i, j, other
+                        excesses[found] = excess
+                    found += 1
+    return min(found, excesses.shape[0])
+
+
+class CutLists(NamedTuple):
     """Triples of records, listed at each of their records, and what a group pays that has two or more of one."""
 
     starts: NDArray[np.int64]  # (n + 1,): where each record's begin
