@@ -27,11 +27,12 @@ from microagg.mask.facts import MissingFacts, WeightFacts, beside_loss
 from microagg.mask.grouping import DEFAULT_BLOCK, resolve_method
 from microagg.mask.weights import settled_weights, weighing_of
 from microagg.measures.loss import InformationLoss
-from microagg.recipe import OF_PROTECT, Blocks, Recipe
-from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe import OF_PROTECT, BlockChoices, Recipe
+from microagg.recipe._recipe import recipe_of
+from microagg.recipe._tables import takes
 from microagg.recipe.combine import Combination, refuse
-from microagg.recipe.differences import compared
-from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.recipe.data import asked_of, settled_kinds
+from microagg.recipe.profile import compared
 from microagg.release import Release
 from microagg.report import SourceFacts
 from microagg.work import Progress, Work
@@ -266,7 +267,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     refuse_integers(recipe, names, file.schema)
     settled = recipe.replace(
         roles=recipe.roles.settled(schema),
-        blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK),
+        blocks=BlockChoices("median", recipe.blocks.max_block or DEFAULT_BLOCK),
         weights=settled_weights(weighing),
     )
     return Plan(settled, schema, grouping, wishes, weighing), bool(index)

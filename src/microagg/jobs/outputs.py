@@ -16,7 +16,7 @@ from microagg.files.formats.kinds import SUFFIXES
 from microagg.files.scratch import private_folder, put_in_place
 from microagg.files.stores import Place, Where, is_store, where
 from microagg.recipe import Recipe
-from microagg.recipe.joined import check_join
+from microagg.recipe.data import check_join
 
 RELEASE, INTERNAL = "release", "internal"
 """The folders of an output: what may be given out, and what only you may read."""

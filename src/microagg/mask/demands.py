@@ -23,7 +23,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleEr
 from microagg.mask.refining import Placed
 from microagg.recipe import Recipe
 from microagg.recipe.combine import Combination, refuse
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 from microagg.work import Work, in_parallel
 
 Labels = NDArray[np.int64]

@@ -45,7 +45,7 @@ from microagg.errors import (
     setting,
 )
 from microagg.mask.refining import Placed
-from microagg.recipe import Blocks, Method, Recipe, Select
+from microagg.recipe import BlockChoices, MethodChoices, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.recipe.combine import Combination, refuse
 from microagg.work import Progress, Work, in_parallel
@@ -104,9 +104,9 @@ class Grouping:
         return group
 
     @property
-    def settled(self) -> Method:
+    def settled(self) -> MethodChoices:
         """The choice as a recipe records it."""
-        return Method(self.name, self.options)
+        return MethodChoices(self.name, self.options)
 
 
 def _merged(records: Records, labels: Labels, k: int, units: Units) -> Labels:
@@ -117,7 +117,7 @@ def _merged(records: Records, labels: Labels, k: int, units: Units) -> Labels:
     return np.stack([merge_short(plain_records(one[None]), own.copy(), k, units) for one, own in columns], axis=1)
 
 
-def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
+def resolve_method(method: MethodChoices, k: int, quasi: list[Any]) -> Grouping:
     """Make a method ready to group the columns `quasi` of a file."""
     name = method.name
     if isinstance(name, str):
@@ -144,7 +144,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
             f"k={k} was asked for, but the method is set to k={name.k}. Use the same k in both.", parameter="method"
         )
     if is_ours(name):  # the plain function also reports progress
-        return resolve_method(Method(*name.as_named_method()), k, quasi)
+        return resolve_method(MethodChoices(*name.as_named_method()), k, quasi)
 
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
         try:
@@ -306,7 +306,7 @@ def _down_to(k: int) -> str:
     return f" ({setting('k', k)})" if k >= 2 else ""
 
 
-def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
+def settle_blocks(blocks: BlockChoices, k: int, n: int, *, whole: bool) -> BlockChoices:
     """Return how the file is cut into blocks, with what "auto" chose.
 
     `n` is the size of the largest stratum; `whole` says that the method cannot do with blocks.
@@ -334,7 +334,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
             parameter="blocks",
         )
     if by == "none":
-        return Blocks("none")
+        return BlockChoices("none")
     return replace(blocks, by=by, max_block=DEFAULT_BLOCK if most is None else most)
 
 
@@ -354,7 +354,7 @@ def cut_into_pieces(
     points: Points,
     names: list[Any],
     strata: Labels,
-    blocks: Blocks,
+    blocks: BlockChoices,
     k: int,
     work: Work,
     units: Units | None = None,
@@ -397,7 +397,7 @@ def cut_into_pieces(
     return found
 
 
-def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int64]:
+def _cut_by(blocks: BlockChoices, points: Points, names: list[Any]) -> NDArray[np.int64]:
     """Return the coordinates by which blocks are cut: those of the columns that are named, or all."""
     if not blocks.columns:
         return np.arange(points.owners.size)
@@ -405,7 +405,7 @@ def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int6
     return np.flatnonzero(np.isin(points.owners, [names.index(name) for name in blocks.columns]))
 
 
-def _refuse_others(blocks: Blocks, names: list[Any], what: str) -> None:
+def _refuse_others(blocks: BlockChoices, names: list[Any], what: str) -> None:
     """Refuse columns to cut blocks by that are not among these."""
     for name in blocks.columns or ():
         if name not in names:
