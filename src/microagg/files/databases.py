@@ -27,9 +27,9 @@ work and once more as the table is written.
 import pyarrow as pa
 
 from microagg.errors import InvalidData, MicroaggError
-from microagg.files._worker import Stop, run
 from microagg.files.formats import duckdb as _duckdb
 from microagg.files.formats import postgresql as _postgresql
+from microagg.files.formats.apart import Stop, run
 from microagg.files.formats.database_addresses import (
     DUCKDB,
     Address,

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.files._worker import Stop
 from microagg.files.files import whole_file
+from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.files.promise import Promise, check_written
 from microagg.files.scratch import private_folder

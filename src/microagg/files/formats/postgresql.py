@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.files._worker import Stop
+from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.files.formats.duckdb import quoted
 from microagg.files.promise import Promise, check_written

@@ -3,7 +3,7 @@
 import datetime as dt
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ _DAY = 86400
 _FIRST, _LAST = -62135596800, 253402300799  # seconds from 1970 to the years 1 and 9999: Python has no other dates
 _LONGEST_NAME = {"spss": 64, "stata": 32}
 _LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
+_CELLS = 1 << 21  # read back at a time: about a quarter of a second, which Ctrl-C waits for
 
 
 def check_extra() -> None:
@@ -367,3 +368,38 @@ def _forget_time(path: Path, kind: str) -> None:
         if place >= 0:
             file.seek(place + len(mark))
             file.write(b"01 Jan 1970 00:00")
+
+
+def read_written_statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
+    """Return some columns of a file that was just written, a part at a time."""
+    package = require_extra()  # in this process: the file is our own, and none of others that may crash it
+    read = {"spss": package.read_sav, "stata": package.read_dta}[kind]
+    rows = max(1, _CELLS // len(names))
+    start, found = 0, rows
+    while found == rows:
+        try:
+            stored, meta = read(
+                str(path),
+                output_format="dict",
+                usecols=names,
+                row_offset=start,
+                row_limit=rows,
+                user_missing=True,
+                disable_datetime_conversion=True,
+            )
+            columns = [_stored(stored[name], meta.readstat_variable_types[name], kind) for name in names]
+        except Exception as error:  # pyreadstat's own errors are plain Exceptions
+            if isinstance(error, MemoryError):
+                raise
+            raise InvalidData(f"{path.name!r} cannot be read completely.") from None
+        found = len(columns[0])
+        start += found
+        yield pa.table(columns, names)
+
+
+def _stored(values: list[Any], stored_as: str, kind: str) -> pa.Array:
+    if stored_as == "string":
+        return pa.array(values, pa.string(), from_pandas=True)
+    if kind == "stata":  # whose missing values .a to .z come as letters
+        values = [None if isinstance(value, str) else value for value in values]
+    return pa.array(values, pa.float64(), from_pandas=True)

@@ -15,7 +15,7 @@ from microagg.algorithms.kernels.alike import NO_DIGESTS, in_order, with_units
 from microagg.columns.kinds import Cells
 from microagg.files.batches import parquet_writer
 from microagg.files.promise import digests_written
-from microagg.files.read_back import read_back
+from microagg.files.sources import read_back
 from microagg.files.stores import Where
 from microagg.mask.engines.blocks import (
     Node,

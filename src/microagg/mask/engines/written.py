@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from microagg.files.batches import Batches
 from microagg.files.promise import Promise, check_written
-from microagg.files.read_back import read_back
+from microagg.files.sources import read_back
 from microagg.files.stores import Where
 from microagg.mask.engines.store import Scratch
 from microagg.work import Progress, tell
