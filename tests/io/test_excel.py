@@ -306,7 +306,7 @@ def test_more_rows_or_columns_than_a_sheet_has_are_refused(tmp_path, monkeypatch
 
 
 def test_the_extra_is_asked_for_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(_excel.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     path = write_bytes(tmp_path / "d.xlsx", b"")
     for work in (lambda: read_source(path), lambda: check_target(tmp_path / "out.xlsx", path, overwrite=False)):
         with pytest.raises(InvalidParameter, match=r"pip install 'microagg\[excel\]'"):

@@ -102,7 +102,7 @@ def check_target(
     if kind in ("spss", "stata"):
         require_extra()
     if kind == "excel":
-        excel.check_extra()
+        excel.EXTRA.check()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Create it first.")
     if source is not None:

@@ -27,7 +27,6 @@ from microagg.columns.labels import Labels
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.files.formats import excel as _excel
 from microagg.files.formats import statistics as _statistics
-from microagg.files.formats.excel import cannot_be_read
 from microagg.work import Progress, tell
 
 T = TypeVar("T")
@@ -136,7 +135,7 @@ def read_apart(path: Path, kind: str, progress: Progress | None = None) -> tuple
 
     Nobody knows how far it is; `progress` is called meanwhile since what it raises stops the reading.
     """
-    _statistics.check_extra()
+    _statistics.EXTRA.check()
     return _asked(path, kind, {}, progress)
 
 
@@ -144,7 +143,7 @@ def read_excel_apart(
     path: Path, sheet: str | None, header: bool | None, progress: Progress | None = None
 ) -> tuple[pa.Table, dict[str, str]]:
     """Read a file of Excel, as `read_excel` does, by a child process."""
-    _excel.check_extra()
+    _excel.EXTRA.check()
     return _asked(path, "excel", {"sheet": sheet, "header": header}, progress)
 
 
@@ -170,7 +169,7 @@ def _read(request: _Request, stop: Stop) -> _Answer:
         if gone.code == _KILLED:
             raise MemoryError from None
         path, kind = Path(request[0]), request[1]
-        raise (cannot_be_read(path) if kind == "excel" else _statistics.cannot_be_read(path, kind)) from None
+        raise (_excel.cannot_be_read(path) if kind == "excel" else _statistics.cannot_be_read(path, kind)) from None
 
 
 class _Gone(Exception):

@@ -6,8 +6,6 @@ is gets looked through before a library reads it, so that none can fill the memo
 """
 
 import datetime as dt
-import importlib
-import importlib.util
 import re
 import struct
 import zipfile
@@ -25,6 +23,7 @@ from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.files import Check, whole_file
 from microagg.files.formats.dialect import Dialect, FirstRow
+from microagg.files.formats.kinds import Extra
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """Of a sheet, its first row of names counted."""
@@ -35,23 +34,10 @@ _FIRST_DAY = dt.date(1900, 1, 1)
 _FORMATS = {"date": "yyyy-mm-dd", "instant": "yyyy-mm-dd hh:mm:ss.000", "time": "hh:mm:ss.000"}
 _WHEN = dt.datetime(1980, 1, 1)  # it was written, as the file says: the same table gives the same bytes
 _OTHERWISE = "Write .csv or .parquet instead"
-
-
-def check_extra() -> None:
-    """Make sure that calamine and XlsxWriter are there, without the time that it takes to import them."""
-    if not (importlib.util.find_spec("python_calamine") and importlib.util.find_spec("xlsxwriter")):
-        raise _without_extra()
-
-
-def _imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise _without_extra() from None
-
-
-def _without_extra() -> InvalidParameter:
-    return InvalidParameter("Excel files need python-calamine and XlsxWriter. Run: pip install 'microagg[excel]'")
+EXTRA = Extra(
+    ("python_calamine", "xlsxwriter"),
+    "Excel files need python-calamine and XlsxWriter. Run: pip install 'microagg[excel]'",
+)
 
 
 def read_excel(path: Path, sheet: str | None = None, header: bool | None = None) -> tuple[pa.Table, dict[str, str]]:
@@ -89,7 +75,7 @@ def read_excel(path: Path, sheet: str | None = None, header: bool | None = None)
 
 def _cells(path: Path, sheet: str | None) -> tuple[str, int, list[list[Any]], int]:
     """Return the name of the sheet, how many others there are, its cells, and how many of them are merged."""
-    package = _imported("python_calamine")
+    package = EXTRA.load("python_calamine")
     try:
         book = package.CalamineWorkbook.from_path(str(path))
         of_table = [one for one in book.sheets_metadata if one.typ == package.SheetTypeEnum.WorkSheet]
@@ -269,7 +255,7 @@ class _Exact(float):
 def write_excel(table: pa.Table, path: Path, sheet: str | None = None, check: Check | None = None) -> None:
     """Write a table to a file of one sheet; text stays text, also where a formula would begin like it."""
     check_table(table, path.name)
-    package = _imported("xlsxwriter")
+    package = EXTRA.load("xlsxwriter")
     with whole_file(path, check=check) as fresh:
         # In memory: no other file holds a row meanwhile.
         book = package.Workbook(str(fresh), {"in_memory": True})
