@@ -16,6 +16,7 @@ from microagg.files.databases import in_recipes
 from microagg.files.files import whole_file
 from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, choices_of
 from microagg.recipe._columns import Importance, Kinds, UnitChoices
+from microagg.recipe._former import FORMER
 from microagg.recipe._lines import Comments, Place
 from microagg.recipe._recipe import Recipe
 from microagg.recipe._tables import K_OF_UNITS, OF_PROTECT, PARTS, K, options_of
@@ -124,7 +125,7 @@ class _Remarks:
     def __init__(self, comments: Comments) -> None:
         self._comments = comments
         roles = choices_of(PARTS["roles"][1])
-        self._ours = {*_TITLE, *_LEFT_OUT.values(), *_FORMER, *(choice.remark for choice in roles.values())}
+        self._ours = {*_TITLE, *_LEFT_OUT.values(), *FORMER, *(choice.remark for choice in roles.values())}
 
     def kept(self, lines: tuple[str, ...]) -> list[str]:
         """Return the lines of a person as comments."""
@@ -133,7 +134,7 @@ class _Remarks:
     def beside(self, place: Place, usual: str = "") -> str:
         """Return what follows a choice in its line."""
         said = self._comments.beside.get(place, usual)
-        remark = usual if said in _FORMER or said in (K.remark, K_OF_UNITS) else said
+        remark = usual if said in FORMER or said in (K.remark, K_OF_UNITS) else said
         return f"  # {remark}" if remark else ""
 
     def over(self, place: Place) -> list[str]:
@@ -248,94 +249,3 @@ def write_public(recipe: Recipe, path: Path, made_for: str | None) -> Path:
             newline="\n",
         )
     return path
-
-
-_FORMER = frozenset(
-    (
-        "Internal: this may name rare categories, limits and columns that were dropped. Do not publish it.",
-        "No sample: linkage is measured on all records.",
-        "No sample: linkage is measured on all records, or on 20000 if there are more than 200000.",
-        "how many records linkage is measured on; by default all, or 20000 if there are more than 200000",
-        "error, drop: what becomes of records that lack a value",
-        "left out",
-        "released as it is: a sampling weight",
-        "released as it is: a sampling weight, or several, never used to form groups",
-        "between fields",
-        "the encoding",
-        "the decimal mark",
-        "between thousands; empty for nothing",
-        "the most records of a block",
-        "records that linkage is estimated on",
-        "of the sample",
-        "of the moves",
-        "of the categories that columns are cut into",
-        "how many columns emad takes",
-        "fast, thorough: or the moves to try",
-        "fast, thorough: or the moves to try, to lose less by moving records between groups",
-        "whether the released rows are sorted, so that their order tells nothing",
-        "Beside each column of a guessed role stands why.",
-        "How a file is masked: every choice stands here. Edit, then: microagg mask FILE --recipe THIS",
-        "No [refine]: the groups are as the method formed them.",
-        "No sample: linkage is measured on all records, or on 20000 of more than 200000.",
-        "a sampling weight, or several: the first weights means; never used to form groups",
-        "at least so many different values of each confidential column among records that look alike",
-        "at least so many records share each combination of released values",
-        "when the last groups are formed: 3k records left as usual, 2k as in ama",
-        "auto, merge, candidates, swap, closeness: how groups come to keep that",
-        "auto, none, median, orthants, univariate: how a large file is cut",
-        "auto, none: to which step released means are rounded",
-        "by what the best is found: score, a measure such as IL, within or pMSE, or the name of an analysis",
-        "csv, parquet, feather, spss, stata: the kind of the masked file; else that of the source",
-        "drop, pseudonym: whether the rows of a unit can be told to belong together",
-        "dropped: other columns that are not to be released",
-        "dropped: they identify a person by themselves",
-        "fast, thorough: how hard to try, or how many moves, to lose less by moving records between groups",
-        "how far the values of records that look alike may be from those of the whole file, at most: above 0, below 1",
-        "how many categories columns are cut into",
-        "how many columns emad takes; 3 where this is left out",
-        "how much a column counts in distances and in the loss; 1 where this is left out",
-        "how much being the spike of a semi-continuous column weighs, beside its value",
-        "keep, drop: what becomes of columns that no role names",
-        "limited, any: how much of a group one unit may hold",
-        "masked categories whose weighted totals are kept, by adjusting the weights of groups",
-        "masked columns that all rows of a unit share, as a household's income; others are found by themselves",
-        "mean, median: what a group releases",
-        "mode, balanced, draw: which category a group releases",
-        "none, variance, covariance: what of the original numbers is kept of how they vary",
-        "numbers c and l, as 3,2: the commonest value has fewer records than c times those from the l-th commonest on",
-        "pattern, state, error, drop: what becomes of missing values",
-        "records that linkage is estimated on; 20000 of more than 200000 where this is left out",
-        "released as they are: harmless",
-        "released as they are: sensitive, and not known to an intruder",
-        "released as they are; groups stay within their values",
-        "suppress, error: what becomes of units of which fewer than k have as many rows, or the same waves",
-        "the character between thousands in numbers; empty where there is none",
-        "the column that both files have, by which they are joined; the unit where this is left out",
-        "the file of households, one row each; the masked file then is that of their persons",
-        "the k that the best must reach; that of the recipe where this is left out",
-        "the kind of each column, where its type does not say it",
-        "the levels of l to compare; 1 demands nothing",
-        "the levels of t to compare; 1 demands nothing",
-        "the masked columns that an intruder knows, beside the strata; all where this is left out",
-        "the masked columns that put the rows of a unit in order, falling",
-        "the most records of a block; 50000 where this is left out",
-        "the person, household or firm of a row: every group holds k different ones",
-        "the same, counting how often each value occurs: exp(entropy) of the values is at least this",
-        "the seed of nominal = draw, a secret: who knows it can work out more of a group than it releases",
-        "what holds between columns: kept where groups can release values that keep it, and counted",
-        "what users will compute: results before and after masking are compared",
-        "whether a report for everybody is written too, without what helps an intruder",
-        "whether a weight that is more than 0.8 of its group's is cut to that share; else it is refused",
-        "whether k holds for each column only, as with univariate and ranking",
-        "whether rows are written in the order of the source; else sorted by what is released",
-        "whether text is kept from acting as a spreadsheet's formula",
-        "whether values that moments would take beyond the lowest and highest values of a column are cut back",
-        "whether what a group releases is weighted; it is, where a weight is named and this is left out",
-        "which confidential columns l, entropy_l and recursive_l are about, if not all",
-        "which confidential columns t is about, if not all",
-        "how many columns emad takes; by default 3",
-        "mdav, cbfs, vmdav, iamat, maximum-distance, projection, univariate, ranking, ama: how groups are formed",
-        "tree or brute: the same groups, in different time",
-    )
-)
-"""Comments that earlier versions wrote: they are ours and not a person's. Recipes get the present ones instead."""
