@@ -212,17 +212,7 @@ class Source:
         return named_numbers(column, marks, name, self.name) if named else to_numbers(column, marks, codes=False)
 
 
-def read_source(
-    address: str | os.PathLike[str],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    header: bool | None = None,
-    sheet: str | None = None,
-    progress: Progress | None = None,
-) -> Source:
+def read_source(address: str | os.PathLike[str], *, progress: Progress | None = None, **reading: Any) -> Source:
     r"""Read a table from a file, a folder of Parquet files, or a database.
 
     Parameters
@@ -262,25 +252,17 @@ def read_source(
     >>> source.details["delimiter"], source.details["decimal"], source.typed()["wage"].to_pylist()
     (';', ',', [1.5, 2.25])
     """
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "encoding": encoding,
-        "decimal": decimal,
-        "thousands": thousands,
-        "header": header,
-        "sheet": sheet,
-    }
     if is_database(address):
         kind = kind_at(address)
-        refuse_options(options, kind)
+        refuse_options(reading, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
     kind, path = kind_at(address), where(address)
     check_there(path)
-    refuse_options(options, kind)
+    refuse_options(reading, kind)
     if isinstance(path, Path) and kind == "csv":
-        content, options = Content(path), {name: said for name, said in options.items() if name != "sheet"}
-        table, dialect = read_text(content, **options)
+        content = Content(path)
+        table, dialect = read_text(content, **{name: said for name, said in reading.items() if name != "sheet"})
         found = text_details(path, dialect)
         return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
     details: dict[str, str] = {}
@@ -295,7 +277,7 @@ def read_source(
     elif kind == "feather":
         table = read_feather(path)
     elif kind == "excel":
-        table, details = read_excel_apart(path, sheet, header, progress)
+        table, details = read_excel_apart(path, reading.get("sheet"), reading.get("header"), progress)
     else:
         table, labels = read_apart(path, kind, progress)
     if file_digest(address) != digest:  # the checksum would be of other bytes than the table

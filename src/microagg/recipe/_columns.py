@@ -99,14 +99,17 @@ def _is_number(value: Any) -> bool:
         return False
 
 
+def _each(said: str, **more: Any) -> Any:
+    """Declare a table of columns, which is empty unless somebody fills it."""
+    return choose({}, BY_COLUMN, said, **more)
+
+
 @frozen()
 class Kinds(Part):
     """Of which kind columns are, where their type does not say it."""
 
     by_column = "kinds"
-    kinds: Mapping[Any, Any] = choose(
-        {},
-        BY_COLUMN,
+    kinds: Mapping[Any, Any] = _each(
         "the kind of each column, if its type does not show it",
         element=as_kind,
         more='"number", "date", "ordinal", "nominal" or "semi"; a list of levels in their order is an ordinal column; '
@@ -119,9 +122,7 @@ class Recode(Part):
     """How columns are recoded before anything else."""
 
     by_column = "recode"
-    recode: Mapping[Any, Any] = choose(
-        {},
-        BY_COLUMN,
+    recode: Mapping[Any, Any] = _each(
         "how a column is recoded before it is masked: classes, limits, joined categories",
         element=as_rule,
         more='``{"age": {"width": 5}, "income": {"top": 200000}, "job": {"join": {"other": ["x", "y"]}}}``; see the '
@@ -137,9 +138,7 @@ class Importance(Part):
     """How much columns count."""
 
     by_column = "importance"
-    importance: Mapping[Any, Any] = choose(
-        {},
-        BY_COLUMN,
+    importance: Mapping[Any, Any] = _each(
         "how much a column counts in distances and in the loss; by default 1",
         element=as_weight,
         more="0: the column is not used to form groups, but is still masked.",
@@ -150,9 +149,7 @@ class Importance(Part):
 class Missing(Part):
     """Values that stand for a kind of missing value."""
 
-    codes: Mapping[Any, Any] = choose(
-        {},
-        BY_COLUMN,
+    codes: Mapping[Any, Any] = _each(
         "values of a column that stand for a kind of missing value, such as a refusal",
         keyword="missing_codes",
         element=as_codes,
@@ -165,9 +162,7 @@ class TaxonomyChoices(Part):
     """Trees of the categories of nominal columns."""
 
     by_column = "taxonomy"
-    taxonomy: Mapping[Any, Any] = choose(
-        {},
-        BY_COLUMN,
+    taxonomy: Mapping[Any, Any] = _each(
         "the ancestors of each category: a CSV file, or a table from a value to its ancestors",
         element=as_taxonomy,
         more="Each line of the file holds a value, its ancestor, that one's ancestor, and so on to the root.",

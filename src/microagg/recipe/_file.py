@@ -28,12 +28,11 @@ from microagg.base.frozen import frozen
 from microagg.checks import check_absent, nearest
 from microagg.errors import InputError, InvalidParameter
 from microagg.files.databases import check_in_recipe
-from microagg.files.files import whole_file
 from microagg.recipe._choice import Choice, Part, choices_of
 from microagg.recipe._lines import CANDIDATES, MOST_TABLES, Place, comments_of, content_of, present, text_within
 from microagg.recipe._recipe import Recipe
 from microagg.recipe._tables import PARTS, K, OneTable, Origin, bracketed, options_of
-from microagg.recipe._text import PROFILE, text_of, toml, toml_key
+from microagg.recipe._text import PROFILE, text_of, toml, toml_key, write_whole
 from microagg.recipe.profile import ColumnProfile, Profile, column_from
 
 _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
@@ -305,9 +304,7 @@ def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], ma
     check_absent(path, "the recipe", overwrite=False)
     text = "\n".join([text_of(recipe, made_for), *map(_text, candidates)])
     text = text.replace("\n[[candidates]]\n", f"\n[[candidates]]  # {_ABOUT}\n", 1)
-    with whole_file(path, private=True) as file:
-        file.write_text(text, "utf-8", newline="\n")
-    return path
+    return write_whole(path, text, private=True)
 
 
 def _text(one: Saved) -> str:

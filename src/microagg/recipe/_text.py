@@ -53,8 +53,12 @@ _ALWAYS = ("method", "masking", "blocks", "risk", "output")
 def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) -> Path:
     """Write a recipe to a file that only you can read, whole or not at all."""
     check_absent(path, "the recipe", overwrite=overwrite)
-    text = text_of(recipe, made_for)
-    with whole_file(path, private=True) as file:
+    return write_whole(path, text_of(recipe, made_for), private=True)
+
+
+def write_whole(path: Path, text: str, *, private: bool) -> Path:
+    """Write a recipe's text to a file, whole or not at all."""
+    with whole_file(path, private=private) as file:
         file.write_text(text, "utf-8", newline="\n")
     return path
 
@@ -242,10 +246,6 @@ def public_recipe(recipe: Recipe) -> Recipe:
 
 def write_public(recipe: Recipe, path: Path, made_for: str | None) -> Path:
     """Write what of a recipe may be published to a new file, whole or not at all."""
-    with whole_file(path) as file:
-        file.write_text(
-            text_of(public_recipe(recipe), made_for, PUBLIC_TITLE, _PUBLIC, of_units=recipe.roles.unit is not None),
-            "utf-8",
-            newline="\n",
-        )
-    return path
+    of_units = recipe.roles.unit is not None
+    text = text_of(public_recipe(recipe), made_for, PUBLIC_TITLE, _PUBLIC, of_units=of_units)
+    return write_whole(path, text, private=False)
