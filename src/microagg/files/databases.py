@@ -33,33 +33,15 @@ from microagg.errors import InvalidData, MicroaggError
 from microagg.files.formats import duckdb as _duckdb
 from microagg.files.formats import postgresql as _postgresql
 from microagg.files.formats.apart import Stop, run
-from microagg.files.formats.database_addresses import (
-    DUCKDB,
-    Address,
-    check_in_recipe,
-    database_file,
-    in_recipes,
-    is_database,
-    is_source,
-    parse,
-    same_table,
-    table_name,
-    without_credentials,
-)
+from microagg.files.formats.database_addresses import DUCKDB, Address, is_source, parse
+from microagg.files.formats.database_addresses import check_in_recipe as check_in_recipe
+from microagg.files.formats.database_addresses import database_file as database_file
+from microagg.files.formats.database_addresses import in_recipes as in_recipes
+from microagg.files.formats.database_addresses import is_database as is_database
+from microagg.files.formats.database_addresses import same_table as same_table
+from microagg.files.formats.database_addresses import table_name as table_name
+from microagg.files.formats.database_addresses import without_credentials as without_credentials
 from microagg.files.promise import Promise
-
-__all__ = [
-    "check_in_recipe",
-    "check_table_target",
-    "database_file",
-    "in_recipes",
-    "is_database",
-    "read_table",
-    "same_table",
-    "table_name",
-    "without_credentials",
-    "write_table",
-]
 
 
 def read_table(address: str) -> tuple[pa.Table, str]:
