@@ -23,7 +23,7 @@ from microagg.algorithms.methods import METHODS
 from microagg.algorithms.refine import refine, squared_error
 from microagg.columns.embedding import Points
 from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces
-from microagg.recipe import Blocks
+from microagg.recipe import BlockChoices
 from microagg.work import ALONE
 
 SEARCHED = ("mdav", "cbfs", "vmdav", "iamat")
@@ -91,7 +91,7 @@ def time_a_million(n: int = 1_000_000) -> None:
     total = squared_error(records, whole)
     for most in (5_000, 10_000, 20_000, 50_000, 100_000):
         began = time.process_time()
-        pieces = cut_into_pieces(points, names, whole, Blocks("median", most), 5, ALONE)
+        pieces = cut_into_pieces(points, names, whole, BlockChoices("median", most), 5, ALONE)
         cut = time.process_time()
         labels = group_pieces(METHODS["mdav"].function, Placed(records), pieces, 5, False, ALONE)
         grouped = time.process_time()

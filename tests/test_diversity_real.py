@@ -21,7 +21,7 @@ from microagg.errors import InvalidParameter
 from microagg.measures.anonymity import measure_anonymity
 from microagg.measures.loss import loss_of_release
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 
 pytestmark = pytest.mark.casc
 

@@ -10,7 +10,7 @@ from microagg.algorithms.mdav import mdav
 from microagg.algorithms.scores import standard_scores
 from microagg.errors import InputError, PromiseBroken
 from microagg.mask.pieces import DEFAULT_BLOCK
-from microagg.recipe import Blocks
+from microagg.recipe import BlockChoices
 
 NAMES = ["age", "hours", "wage", "income"]
 SURVEY = ma.datasets.survey(3000, seed=0)
@@ -32,7 +32,7 @@ def test_groups_are_those_of_each_block(name):
         own = np.unique(release.groups[rows], return_inverse=True)[1]
         assert_array_equal(own, mdav(SCORES[rows], 3))
     assert release.k_achieved >= 3
-    assert release.recipe.blocks == Blocks(by=name, max_block=400)
+    assert release.recipe.blocks == BlockChoices(by=name, max_block=400)
     assert release.n_blocks == blocks.max() + 1
     by_object = ma.protect(TABLE, k=3, blocks=ESTIMATORS[name])
     assert_array_equal(by_object.groups, release.groups)
@@ -56,13 +56,13 @@ def test_strata_are_cut_first():
 
 def test_auto_leaves_small_files_whole_and_says_what_it_did(monkeypatch):
     whole = ma.protect(TABLE, k=3)
-    assert whole.recipe.blocks == Blocks("none")
+    assert whole.recipe.blocks == BlockChoices("none")
     assert whole.n_blocks == 0
     assert ma.protect(TABLE, k=3, max_block=1000).n_blocks == 4
     monkeypatch.setattr("microagg.mask.pieces.AUTO_BLOCKS_ABOVE", 1000)
-    assert ma.protect(TABLE, k=3).recipe.blocks == Blocks("median", DEFAULT_BLOCK)
-    assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == Blocks("none")
-    assert ma.protect(TABLE, k=3, method="ranking", per_column=True).recipe.blocks == Blocks("none")
+    assert ma.protect(TABLE, k=3).recipe.blocks == BlockChoices("median", DEFAULT_BLOCK)
+    assert ma.protect(TABLE, k=3, blocks="none").recipe.blocks == BlockChoices("none")
+    assert ma.protect(TABLE, k=3, method="ranking", per_column=True).recipe.blocks == BlockChoices("none")
 
 
 def test_blocks_go_with_selected_columns():

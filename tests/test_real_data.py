@@ -13,7 +13,7 @@ from microagg.columns import frames
 from microagg.columns.embedding import embed
 from microagg.columns.finders import open_table
 from microagg.columns.patterns import find_patterns
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 from tests.lengths import first_few
 from tests.reference import mixed
 

@@ -18,7 +18,7 @@ from microagg.columns.kinds import Rule
 from microagg.columns.representatives import represent
 from microagg.measures.loss import loss_of_release
 from microagg.measures.risk import measure_risk
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 from tests.lengths import first_few
 
 pytestmark = pytest.mark.casc

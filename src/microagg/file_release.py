@@ -38,11 +38,12 @@ from microagg.mask.masked import Masked
 from microagg.mask.pieces import DEFAULT_BLOCK
 from microagg.mask.weights import revealing_weights, settled_weights, weighing_of, weight_facts
 from microagg.measures.loss import InformationLoss, weighted_loss_of_release
-from microagg.recipe import OF_PROTECT, Blocks, Recipe
-from microagg.recipe._signature import recipe_of, takes
+from microagg.recipe import OF_PROTECT, BlockChoices, Recipe
+from microagg.recipe._recipe import recipe_of
+from microagg.recipe._tables import takes
 from microagg.recipe.combine import Combination, refuse
-from microagg.recipe.differences import compared
-from microagg.recipe.wishes import asked_of, settled_kinds
+from microagg.recipe.data import asked_of, settled_kinds
+from microagg.recipe.profile import compared
 from microagg.release import Release
 from microagg.report import SourceFacts
 from microagg.work import Progress, Work
@@ -277,7 +278,7 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     refuse_integers(recipe, names, file.schema)
     settled = recipe.replace(
         roles=recipe.roles.settled(schema),
-        blocks=Blocks("median", recipe.blocks.max_block or DEFAULT_BLOCK),
+        blocks=BlockChoices("median", recipe.blocks.max_block or DEFAULT_BLOCK),
         weights=settled_weights(weighing),
     )
     return Plan(settled, schema, grouping, wishes, weighing), bool(index)

@@ -28,9 +28,10 @@ from microagg.mask.weights import weight_facts
 from microagg.measures.diversity import DiversityFacts
 from microagg.measures.loss import loss_of_release, weighted_loss_of_release
 from microagg.recipe import OF_PROTECT, Recipe
-from microagg.recipe._signature import recipe_of, takes
-from microagg.recipe.differences import compared
-from microagg.recipe.joined import with_join
+from microagg.recipe._recipe import recipe_of
+from microagg.recipe._tables import takes
+from microagg.recipe.data import with_join
+from microagg.recipe.profile import compared
 from microagg.release import Release
 from microagg.work import Progress, Work
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from microagg.measures.analyses.estimate import Utility
     from microagg.measures.analyses.judge import Failed
     from microagg.measures.bound import LossBound
-    from microagg.recipe.differences import Difference
+    from microagg.recipe.profile import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
     from microagg.study.comparison import Comparison
 

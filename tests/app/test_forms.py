@@ -7,7 +7,7 @@ from microagg.app import forms, words
 from microagg.app.edits import change_words, recipe_line, with_kinds, with_roles
 from microagg.errors import MicroaggError, RoleError
 from microagg.recipe import PARTS, Recipe, choices_of, options_of
-from microagg.recipe.titles import LABELS
+from microagg.recipe.words import LABELS
 
 COLUMNS = ["age", "wage", "job", "a=b,|c", "region"]
 ROLES = {"quasi": ["age", "wage", "a=b,|c"], "strata": ["region"], "keep": ["job"]}

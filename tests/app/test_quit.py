@@ -9,7 +9,7 @@ import pytest
 from microagg.app.leaving import last_words
 from microagg.app.session import Session
 from microagg.recipe import Recipe
-from microagg.recipe.candidates import read_candidates
+from microagg.recipe._file import read_candidates
 from tests.app.browsing import contains, see, watched
 from tests.app.running import running
 from tests.cli import call

@@ -12,7 +12,7 @@ import microagg as ma
 from microagg.errors import InvalidParameter, RoleError
 from microagg.measures.analyses import analysis, formula, regression, terms
 from microagg.measures.analyses.terms import Condition, Term, formula_of
-from microagg.recipe import grammar, relations, trees
+from microagg.recipe import grammar, relations
 
 NAMES = [
     "x",
@@ -37,7 +37,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("module", [grammar, trees, terms, formula, regression, relations, analysis])
+@pytest.mark.parametrize("module", [grammar, terms, formula, regression, relations, analysis])
 def test_no_module_that_reads_texts_can_run_them(module):
     tree = ast.parse(Path(module.__file__).read_text("utf-8"))
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

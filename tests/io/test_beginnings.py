@@ -9,8 +9,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from microagg.files.beginnings import Extent, extent_of, in_parts, read_beginning
+from microagg.files.addresses import Extent, extent_of, in_parts
 from microagg.files.formats.dialect import SAMPLE
+from microagg.files.sources import read_beginning
 from microagg.jobs import memory
 from microagg.recipe import Recipe
 
@@ -37,7 +38,7 @@ def test_of_a_feather_file_in_one_part_only_one_column_is_read(tmp_path):
     pa.feather.write_feather(wide, tmp_path / "wide.feather", chunksize=10_000, compression="lz4")
     code = f"""if True:
         import pyarrow as pa
-        from microagg.files.beginnings import extent_of
+        from microagg.files.addresses import extent_of
         found = extent_of({str(tmp_path / "wide.feather")!r})
         print(found.records, found.columns, pa.default_memory_pool().max_memory())"""
     records, columns, most = map(int, subprocess.check_output([sys.executable, "-c", code], text=True).split())

@@ -13,9 +13,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.files.addresses import check_target, file_digest
-from microagg.files.beginnings import extent_of
-from microagg.files.formats import archive as _archive
+from microagg.files.addresses import check_target, extent_of, file_digest
 from microagg.files.formats import excel as _excel
 from microagg.files.sources import read_source, write_target
 from tests.cli import call, complaint
@@ -235,9 +233,9 @@ def test_files_of_another_kind_are_refused(tmp_path):
 
 def test_a_file_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
     path = damaged(sheet(tmp_path / "d.xlsx", SECRET), "xl/worksheets/sheet1.xml", PAGE + b" " * (1 << 24) + END)
-    monkeypatch.setattr(_archive, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(_excel, "MOST_BYTES", 1 << 20)
     with pytest.raises(InvalidData, match="GB when it is unpacked"):
-        _archive.check_archive(path)
+        _excel.check_archive(path)
 
 
 def test_a_file_that_hides_how_much_it_unpacks_to_is_refused(tmp_path):
@@ -308,7 +306,7 @@ def test_more_rows_or_columns_than_a_sheet_has_are_refused(tmp_path, monkeypatch
 
 
 def test_the_extra_is_asked_for_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(_excel.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     path = write_bytes(tmp_path / "d.xlsx", b"")
     for work in (lambda: read_source(path), lambda: check_target(tmp_path / "out.xlsx", path, overwrite=False)):
         with pytest.raises(InvalidParameter, match=r"pip install 'microagg\[excel\]'"):

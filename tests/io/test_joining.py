@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.files.joining import join
-from microagg.files.promise import Promise, Written, check_written_apart
+from microagg.files.promise import Promise, WrittenFile, check_written_apart
 from microagg.files.sources import Source
 from tests.reference import counted_units as slow
 from tests.reference import joining as naive
@@ -143,7 +143,7 @@ def test_each_file_is_read_in_its_own_way(tmp_path):
 
 
 def written(name, table):
-    return Written(lambda names: iter([table.select(names)]), table.column_names, table.num_rows, name)
+    return WrittenFile(lambda names: iter([table.select(names)]), table.column_names, table.num_rows, name)
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=24), st.integers(0, 63))

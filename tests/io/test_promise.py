@@ -246,5 +246,6 @@ def test_the_faults_are_faults():
 
 @pytest.mark.parametrize("kind", [".sav", ".dta"])
 def test_statistics_files_are_read_back_in_pieces(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr("microagg.files.read_back._CELLS", 5 * 20)  # 20 rows, of which there are three times as many
+    # 20 rows, of which there are three times as many.
+    monkeypatch.setattr("microagg.files.formats.statistics._CELLS", 5 * 20)
     write_target(STORABLE, tmp_path / f"out{kind}", source_of(ORIGINAL), promise=RELEASE.promise)

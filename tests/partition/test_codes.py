@@ -18,8 +18,8 @@ from microagg.algorithms.refine import refine
 from microagg.columns import frames
 from microagg.columns.embedding import embed
 from microagg.columns.finders import open_table
-from microagg.recipe._signature import recipe_of
-from microagg.recipe.wishes import asked_of
+from microagg.recipe._recipe import recipe_of
+from microagg.recipe.data import asked_of
 from tests.lengths import given_few
 from tests.partition.cases import PARTITIONERS
 from tests.partition.test_search import SEARCHED, everywhere

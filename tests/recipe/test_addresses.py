@@ -13,7 +13,7 @@ import microagg as ma
 from microagg.errors import InvalidParameter
 from microagg.files.databases import in_recipes
 from microagg.jobs.again import command, program, script, shell, unsaid
-from microagg.recipe.candidates import read_candidates
+from microagg.recipe._file import read_candidates
 from tests.cli import call, complaint
 from tests.io.object_store import ENVIRONMENT, object_store
 

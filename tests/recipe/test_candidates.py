@@ -6,7 +6,7 @@ import pytest
 
 from microagg.errors import InvalidParameter
 from microagg.recipe import Recipe
-from microagg.recipe.candidates import Saved, read_candidates, write_candidates
+from microagg.recipe._file import Saved, read_candidates, write_candidates
 
 PRESENT = Recipe(5).replace(quasi=["a", "b c", "[[candidates]]"], strata=["s"])
 OTHERS = (

@@ -12,8 +12,7 @@ import pytest
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter, RoleError
 from microagg.files.batches import Batches
-from microagg.recipe._profile import MOST, profile_of
-from microagg.recipe.differences import compared
+from microagg.recipe.profile import MOST, compared, profile_of
 
 ROLES = {"identifiers": ["person"], "strata": ["region"], "weight": "w", "keep": ["note"]}
 CHOSEN = {"quasi": ["age", "job", "born"], "kinds": {"born": "date"}, "missing_codes": {"age": [-9]}, **ROLES}

@@ -12,7 +12,7 @@ import microagg as ma
 from microagg.checks import MOST_OF_A_TABLE
 from microagg.cli import app  # noqa: F401 - imported before the clock runs
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.recipe.candidates import read_candidates
+from microagg.recipe._file import read_candidates
 from tests.cli import complaint
 
 ANALYSIS = '[[analysis]]\nkind = "mean"\ncolumns = ["a"]\n'

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import microagg as ma
-from microagg.recipe._public import write_public
+from microagg.recipe._text import write_public
 
 
 def test_of_seeds_only_that_of_what_was_drawn_is_left_out(tmp_path):

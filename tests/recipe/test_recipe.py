@@ -8,7 +8,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InputError, InvalidParameter, RoleError, TooFewRecords
-from microagg.recipe import PARTS, Masking, Method, Recipe, Select, as_key, choices_of, options_of
+from microagg.recipe import PARTS, Masking, MethodChoices, Recipe, Select, as_key, choices_of, options_of
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
@@ -26,7 +26,7 @@ from microagg.recipe._choice import (
     WORD_OR_WHOLE,
     WORDS,
 )
-from microagg.recipe._file import toml
+from microagg.recipe._text import toml
 from tests.recipe import written
 
 MINE = """
@@ -95,8 +95,8 @@ def test_a_recipe_is_shown_as_it_is_made():
 def test_choices_are_changed_one_by_one():
     recipe = Recipe.of(3, method="vmdav", gamma=1.1, select=["a"])
     assert recipe.replace(k=5).k == 5
-    assert recipe.replace(gamma=0.5).method == Method("vmdav", {"gamma": 0.5})
-    assert recipe.replace(method="cbfs").method == Method("cbfs")
+    assert recipe.replace(gamma=0.5).method == MethodChoices("vmdav", {"gamma": 0.5})
+    assert recipe.replace(method="cbfs").method == MethodChoices("cbfs")
     assert recipe.replace(method="vmdav").method.options == {"gamma": 1.1}
     assert recipe.replace(select="emad").select == Select(by="emad")
     assert recipe.replace(select=None).select == Select()

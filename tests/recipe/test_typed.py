@@ -4,7 +4,7 @@ import pytest
 
 from microagg.errors import InvalidParameter
 from microagg.recipe import choices
-from microagg.recipe.typed import value_of
+from microagg.recipe.words import value_of
 
 SPELT = {
     "age=width:5|top:80": {"age": {"width": 5, "top": 80}},

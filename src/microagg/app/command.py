@@ -52,7 +52,7 @@ def run(
         if recipe is None:
             session.open(source, **chosen)
         else:
-            from microagg.recipe.candidates import read_candidates
+            from microagg.recipe._file import read_candidates
 
             session.open(source, *read_candidates(recipe), **chosen)
     elif recipe is not None or chosen:

@@ -14,9 +14,9 @@ from microagg.app.words import label_of, said
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
 from microagg.judge.names import shown
-from microagg.recipe import PARTS, Choice, K, Method, Recipe, choices_of, options_of
+from microagg.recipe import PARTS, Choice, K, MethodChoices, Recipe, choices_of, options_of
 from microagg.recipe import _choice as kinds
-from microagg.recipe.titles import TITLES
+from microagg.recipe.words import TITLES
 
 NUMBER_OF = "#"  # the option of a select that stands for the number beside it
 SUGGESTED = {
@@ -243,7 +243,7 @@ def changed_by(posted: Posted, recipe: Recipe, columns: Sequence[str]) -> Recipe
         With `.parameter` and `.columns`, by which `Wrong` finds the field.
     """
     if "method.name" in posted and posted["method.name"][-1] != recipe.method.name:
-        recipe = recipe.replace(method=Method(posted["method.name"][-1]))  # its own options are not posted yet
+        recipe = recipe.replace(method=MethodChoices(posted["method.name"][-1]))  # its own options are not posted yet
         posted = {name: given for name, given in posted.items() if not name.startswith("method.")}
     whole: dict[str, Any] = {}
     for table, (part, kind) in PARTS.items():

@@ -21,7 +21,7 @@ def name_for(session: Session) -> str:
 
 def save(session: Session, place: str) -> Path:
     """Write the present choices, and candidates, to a new file; internal, as every recipe."""
-    from microagg.recipe.candidates import Saved, write_candidates
+    from microagg.recipe._file import Saved, write_candidates
 
     assert session.opened is not None
     path, name = session.place(place), session.opened.source.name

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from microagg.jobs.trying import Tried
     from microagg.jobs.words import Told
     from microagg.recipe import Recipe
-    from microagg.recipe.candidates import Saved
+    from microagg.recipe._file import Saved
     from microagg.release import Release
     from microagg.study.inspection import Exposure, Inspection
 
@@ -291,10 +291,10 @@ class Session:
 
     def key(self, recipe: "Recipe | None" = None) -> str:
         """Return what figures are about: the file as it was read, and the choices that they depend on."""
-        from microagg.recipe import Compare, Output
+        from microagg.recipe import Compare, OutputChoices
 
         assert self.opened is not None
-        recipe = (self.recipe if recipe is None else recipe).replace(output=Output(), compare=Compare())
+        recipe = (self.recipe if recipe is None else recipe).replace(output=OutputChoices(), compare=Compare())
         return f"{self._content} {recipe.digest}"
 
     def number_of(self, recipe: "Recipe | None" = None) -> int:

@@ -7,9 +7,9 @@ from microagg.app.words import label_of
 from microagg.errors import InvalidParameter
 from microagg.recipe import Choice
 from microagg.recipe import _choice as kinds
-from microagg.recipe._file import toml
-from microagg.recipe._limits import content_of
-from microagg.recipe.typed import column_text, takes_names, value_of, value_of_column
+from microagg.recipe._lines import content_of
+from microagg.recipe._text import toml
+from microagg.recipe.words import column_text, takes_names, value_of, value_of_column
 
 Posted = Mapping[str, list[str]]
 """A form: each field with what was posted for it, in order."""

@@ -31,7 +31,7 @@ def as_field(parameter: str, value: Any) -> str:
 
 def label_of(keyword: str) -> str:
     """Return what a choice is called."""
-    from microagg.recipe.titles import LABELS  # whose package is heavy
+    from microagg.recipe.words import LABELS  # whose package is heavy
 
     return LABELS.get(keyword, keyword.replace("_", " "))
 

@@ -11,8 +11,7 @@ import typer
 from microagg.algorithms.methods import METHODS
 from microagg.recipe import Choice, as_key, choices, options_of
 from microagg.recipe._choice import FLAG, LISTED, NAMES, NUMBER, WHOLE
-from microagg.recipe.titles import TITLES
-from microagg.recipe.typed import LISTS, TABLES, takes_names
+from microagg.recipe.words import LISTS, TABLES, TITLES, takes_names
 
 _TYPES: dict[str, Any] = {FLAG: bool, WHOLE: int, NUMBER: float}
 _VALUES = '"wage=VALUE,size=VALUE"; several values are separated by |'

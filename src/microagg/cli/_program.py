@@ -59,7 +59,7 @@ def _command(app: typer.Typer, *tables: str, words: Sequence[str] | None = None,
         made: dict[str, Any] = {}
         if tables and (words is None or name in words):
             from microagg.cli._options import options_of_recipe
-            from microagg.recipe.typed import value_of
+            from microagg.recipe.words import value_of
 
             made = options_of_recipe(tables, spelt)
 

@@ -14,7 +14,7 @@ from microagg.jobs.facts import assessed_facts, joint_facts
 from microagg.jobs.together import assess_all
 from microagg.measures.measure import as_text
 from microagg.recipe import Recipe, choices
-from microagg.recipe.typed import listed
+from microagg.recipe.words import listed
 
 
 def run(

@@ -1,19 +1,26 @@
-"""Addresses of files and databases: the kind of what is there, its checksum, and what may be written there."""
+"""Addresses of files and databases: the kind, size and checksum of what is there, and what may be written there."""
 
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
+from microagg.base.frozen import frozen
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files import databases
+from microagg.files.batches import Batches
 from microagg.files.databases import is_database
 from microagg.files.formats import excel
+from microagg.files.formats.feather import size_of_feather
 from microagg.files.formats.kinds import KINDS, check_apart, kind_of, to_path
 from microagg.files.formats.statistics import require_extra
+from microagg.files.formats.text import size_of_text
 from microagg.files.publishing import check_writable
 from microagg.files.stores import Place, Where, digest_of, is_store, listed, place_at, where, where_of_parquet
 
+_WRITTEN = 20  # bytes of a cell in a sheet of Excel, its place and its marks counted
+_STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
 _ONLY_PARQUET = (
     "only Parquet is read from a store or written to it. Copy the file to this machine, or convert it to Parquet"
 )
@@ -95,7 +102,7 @@ def check_target(
     if kind in ("spss", "stata"):
         require_extra()
     if kind == "excel":
-        excel.check_extra()
+        excel.EXTRA.check()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Create it first.")
     if source is not None:
@@ -127,3 +134,35 @@ def file_digest(address: str | os.PathLike[str]) -> str | None:
         return digest_of(path).hex()
     except OSError:
         raise InvalidData(f"{path.name!r} cannot be read. Check the path, and whether you may read it.") from None
+
+
+@frozen()
+class Extent:
+    """How large a table is: exact for Parquet, else an estimate."""
+
+    records: int
+    columns: int
+
+
+def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
+    """Return how large a file is without reading it; None of a database. `reading` is how a text file is written."""
+    if is_database(address):
+        return None
+    kind = kind_at(address)
+    if kind == "parquet":
+        file = Batches(address)
+        return Extent(file.count(), len(file.names))
+    path = to_path(address)
+    if kind == "csv":
+        return Extent(*size_of_text(path, **reading))
+    if kind == "feather":
+        size = size_of_feather(path)
+        return None if size is None else Extent(*size)
+    if kind == "excel":
+        return Extent(excel.unpacked_size(path) // _WRITTEN, 1)
+    return Extent(path.stat().st_size // _STORED, 1)  # cells: that is what counts
+
+
+def in_parts(address: str | os.PathLike[str]) -> bool:
+    """Return whether a file can be read, and masked, a part at a time."""
+    return not is_database(address) and kind_at(address) in ("csv", "parquet")

@@ -28,7 +28,6 @@ from microagg.files.stores import (
     is_plain_file,
     kept_address,
     listed,
-    opened,
     stamp_of,
     where_of_parquet,
 )
@@ -256,7 +255,7 @@ def read_row_groups(path: Where, groups: list[int] | None, columns: list[str] | 
 
 
 def _open_parquet(path: Where) -> pq.ParquetFile:
-    file = opened(path)
+    file = path.open() if isinstance(path, Place) else path
     try:
         # From a store columns that lie side by side come together, and several at a time.
         return pq.ParquetFile(file, pre_buffer=isinstance(path, Place))

@@ -24,39 +24,24 @@ A table is dropped only if the source is not read from it, whatever both are cal
 work and once more as the table is written.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 
 from microagg.errors import InvalidData, MicroaggError
-from microagg.files._worker import Stop, run
 from microagg.files.formats import duckdb as _duckdb
 from microagg.files.formats import postgresql as _postgresql
-from microagg.files.formats.database_addresses import (
-    DUCKDB,
-    Address,
-    check_in_recipe,
-    database_file,
-    in_recipes,
-    is_database,
-    is_source,
-    parse,
-    same_table,
-    table_name,
-    without_credentials,
-)
+from microagg.files.formats.apart import Stop, run
+from microagg.files.formats.database_addresses import DUCKDB, Address, is_source, parse
+from microagg.files.formats.database_addresses import check_in_recipe as check_in_recipe
+from microagg.files.formats.database_addresses import database_file as database_file
+from microagg.files.formats.database_addresses import in_recipes as in_recipes
+from microagg.files.formats.database_addresses import is_database as is_database
+from microagg.files.formats.database_addresses import same_table as same_table
+from microagg.files.formats.database_addresses import table_name as table_name
+from microagg.files.formats.database_addresses import without_credentials as without_credentials
 from microagg.files.promise import Promise
-
-__all__ = [
-    "check_in_recipe",
-    "check_table_target",
-    "database_file",
-    "in_recipes",
-    "is_database",
-    "read_table",
-    "same_table",
-    "table_name",
-    "without_credentials",
-    "write_table",
-]
 
 
 def read_table(address: str) -> tuple[pa.Table, str]:
@@ -76,11 +61,8 @@ def read_table(address: str) -> tuple[pa.Table, str]:
         The address without credentials.
     """
     place = parse(address)
-
-    def work(stop: Stop) -> pa.Table:
-        return _duckdb.read(place, stop) if place.kind == DUCKDB else _postgresql.read(place, stop)
-
-    return run(work, lambda error: _explain(error, place)), place.shown
+    table = _run(place, lambda driver, stop: driver.read(place, stop))
+    return table, place.shown
 
 
 def check_table_target(address: str, overwrite: bool, source: str | None = None) -> None:
@@ -97,14 +79,7 @@ def check_table_target(address: str, overwrite: bool, source: str | None = None)
     """
     place = parse(address)
     read = _read_beside(place, address, source)
-
-    def work(stop: Stop) -> None:
-        if place.kind == DUCKDB:
-            _duckdb.check_target(place, overwrite, read, stop)
-        else:
-            _postgresql.check_target(place, overwrite, read, stop)
-
-    run(work, lambda error: _explain(error, place))
+    _run(place, lambda driver, stop: driver.check_target(place, overwrite, read, stop))
 
 
 def write_table(
@@ -133,14 +108,7 @@ def write_table(
     place = parse(address)
     read = _read_beside(place, address, source)
     plain = _plain(table)
-
-    def work(stop: Stop) -> None:
-        if place.kind == DUCKDB:
-            _duckdb.write(plain, place, overwrite, read, stop, promise)
-        else:
-            _postgresql.write(plain, place, overwrite, read, stop, promise)
-
-    run(work, lambda error: _explain(error, place))
+    _run(place, lambda driver, stop: driver.write(plain, place, overwrite, read, stop, promise))
 
 
 def _read_beside(place: Address, address: str, source: str | None) -> Address | None:
@@ -153,10 +121,14 @@ def _read_beside(place: Address, address: str, source: str | None) -> Address | 
     return read if read.kind == place.kind else None
 
 
-def _explain(error: BaseException, place: Address) -> MicroaggError | None:
-    if isinstance(error, MicroaggError):
-        return None
-    return _duckdb.explain(error, place) if place.kind == DUCKDB else _postgresql.explain(error, place)
+def _run(place: Address, work: Callable[[Any, Stop], Any]) -> Any:
+    """Do something by the driver of a database, which puts its failures into our words."""
+    driver: Any = _duckdb if place.kind == DUCKDB else _postgresql
+
+    def explain(error: BaseException) -> MicroaggError | None:
+        return None if isinstance(error, MicroaggError) else driver.explain(error, place)
+
+    return run(lambda stop: work(driver, stop), explain)
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -273,7 +273,7 @@ def _units_written(
     return np.unique(owners), digests_of_sets(np.concatenate(found, axis=1), owners)
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file that was written and has not got its name yet: what reads some of its columns, and its records."""
 
     read: Callable[[list[str]], Iterable[pa.Table]]
@@ -282,14 +282,14 @@ class Written(NamedTuple):
     name: str
 
 
-def check_written_apart(promise: Promise, persons: Written, households: Written) -> int:
+def check_written_apart(promise: Promise, persons: WrittenFile, households: WrittenFile) -> int:
     """Return the fewest units that are identical in two files: in their rows of one and their single row of the other.
 
     Parameters
     ----------
     promise : Promise
         Of both together, with a pseudonym, which is a column of each.
-    persons, households : Written
+    persons, households : WrittenFile
 
     Raises
     ------

@@ -25,18 +25,16 @@ from microagg.columns.traces import without_traces, without_views
 from microagg.errors import InvalidData, RoleError
 from microagg.files import databases
 from microagg.files.addresses import check_target, file_digest, kind_at
-from microagg.files.batches import Batches, parquet_writer
+from microagg.files.batches import Batches, parquet_writer, read_row_groups
 from microagg.files.databases import is_database
 from microagg.files.formats.apart import read_apart, read_excel_apart
-from microagg.files.formats.content import Content
-from microagg.files.formats.dialect import Dialect, dialect_for, text_details
-from microagg.files.formats.excel import write_excel
-from microagg.files.formats.feather import read_feather, write_feather
-from microagg.files.formats.kinds import kind_of, refuse_options
-from microagg.files.formats.statistics import write_statistics
-from microagg.files.formats.text import read_text, write_text
+from microagg.files.formats.dialect import Content, Dialect, dialect_for, text_details
+from microagg.files.formats.excel import read_written_excel, write_excel
+from microagg.files.formats.feather import read_feather, read_written_feather, write_feather
+from microagg.files.formats.kinds import COMPRESSED, kind_of, refuse_options, to_path
+from microagg.files.formats.statistics import read_written_statistics, write_statistics
+from microagg.files.formats.text import read_text, read_written_text, write_text
 from microagg.files.promise import Promise, check_written
-from microagg.files.read_back import read_back
 from microagg.files.stores import Place, Where, check_there, kept_address, where
 from microagg.work import Progress, in_parallel
 
@@ -214,17 +212,7 @@ class Source:
         return named_numbers(column, marks, name, self.name) if named else to_numbers(column, marks, codes=False)
 
 
-def read_source(
-    address: str | os.PathLike[str],
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    header: bool | None = None,
-    sheet: str | None = None,
-    progress: Progress | None = None,
-) -> Source:
+def read_source(address: str | os.PathLike[str], *, progress: Progress | None = None, **reading: Any) -> Source:
     r"""Read a table from a file, a folder of Parquet files, or a database.
 
     Parameters
@@ -264,25 +252,17 @@ def read_source(
     >>> source.details["delimiter"], source.details["decimal"], source.typed()["wage"].to_pylist()
     (';', ',', [1.5, 2.25])
     """
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "encoding": encoding,
-        "decimal": decimal,
-        "thousands": thousands,
-        "header": header,
-        "sheet": sheet,
-    }
     if is_database(address):
         kind = kind_at(address)
-        refuse_options(options, kind)
+        refuse_options(reading, kind)
         table, name = databases.read_table(str(address))
         return Source(_checked(table, name), name, kind, address=str(address))
     kind, path = kind_at(address), where(address)
     check_there(path)
-    refuse_options(options, kind)
+    refuse_options(reading, kind)
     if isinstance(path, Path) and kind == "csv":
-        content, options = Content(path), {name: said for name, said in options.items() if name != "sheet"}
-        table, dialect = read_text(content, **options)
+        content = Content(path)
+        table, dialect = read_text(content, **{name: said for name, said in reading.items() if name != "sheet"})
         found = text_details(path, dialect)
         return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
     details: dict[str, str] = {}
@@ -297,12 +277,28 @@ def read_source(
     elif kind == "feather":
         table = read_feather(path)
     elif kind == "excel":
-        table, details = read_excel_apart(path, sheet, header, progress)
+        table, details = read_excel_apart(path, reading.get("sheet"), reading.get("header"), progress)
     else:
         table, labels = read_apart(path, kind, progress)
     if file_digest(address) != digest:  # the checksum would be of other bytes than the table
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
     return Source(_checked(table, path.name), path.name, kind, details, labels, None, kept_address(path), digest)
+
+
+def read_beginning(address: str | os.PathLike[str], records: int, **reading: Any) -> Source:
+    """Read the first records of a Parquet or text file."""
+    if kind_at(address) == "csv":
+        path = to_path(address)
+        table, dialect = read_text(path, records, **reading)
+        return Source(table, path.name, "csv", text_details(path, dialect), None, dialect, path)
+    file, tables, found = Batches(address), [], 0
+    for table in file.tables():
+        tables.append(table)
+        found += table.num_rows
+        if found >= records:
+            break
+    table = pa.concat_tables(tables or [file.schema.empty_table()]).slice(0, records)
+    return Source(table, file.path.name, "parquet", {}, None, None, kept_address(file.path))
 
 
 def write_target(
@@ -395,6 +391,38 @@ def write_target(
             f"{path.name!r} cannot be written ({os.strerror(error.errno) if error.errno else 'the system refused'}). "
             "Nothing was left behind. Free some space, or choose another folder."
         ) from None
+
+
+def read_back(
+    path: Where, target: Where, schema: pa.Schema, names: list[str], dialect: Dialect | None = None
+) -> Iterator[pa.Table]:
+    """Read a file back that was just written and will be called `target`; values that are equal in it are equal here.
+
+    Parameters
+    ----------
+    path : Path or Place
+        Where the file is.
+    target : Path or Place
+        It shows its kind.
+    schema : pyarrow.Schema
+        Of the table that was written. Names may have been changed in the file, so that columns of text are known by
+        their places.
+    names : list of str
+        The columns to read, in this order.
+    dialect : Dialect, optional
+        In which a text file was written.
+    """
+    kind = kind_of(target)
+    if isinstance(path, Place) or kind == "parquet":
+        return (table.select(names) for table in read_row_groups(path, None, names))
+    if kind == "csv":
+        compression = COMPRESSED.get(target.suffix.lower())
+        return read_written_text(path, compression, dialect or Dialect(), schema, names)
+    if kind == "feather":
+        return read_written_feather(path, schema, names)
+    if kind == "excel":  # in this process: the file is our own
+        return iter([read_written_excel(path, schema, names)])
+    return read_written_statistics(path, kind, names)
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:

@@ -347,11 +347,6 @@ def kept_address(place: Where) -> str | Path:
     return str(place) if isinstance(place, Place) else place
 
 
-def opened(place: Where) -> Any:
-    """Return what PyArrow reads a file from."""
-    return place.open() if isinstance(place, Place) else place
-
-
 def digest_of(place: Where) -> bytes:
     """Return the SHA-256 of a file."""
     if isinstance(place, Place):

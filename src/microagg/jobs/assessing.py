@@ -27,7 +27,7 @@ from microagg.measures.risk import DisclosureRisk
 from microagg.measures.score import scoring_index
 from microagg.measures.utility import LossMeasures
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import with_declared_codes
+from microagg.recipe.data import with_declared_codes
 from microagg.report.findings import SOLVED
 from microagg.report.text import shown
 from microagg.work import Progress

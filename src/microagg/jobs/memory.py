@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from microagg.errors import MicroaggError
-from microagg.files.beginnings import Extent, extent_of, in_parts, read_beginning
+from microagg.files.addresses import Extent, extent_of, in_parts
+from microagg.files.sources import read_beginning
 from microagg.jobs.again import command
 from microagg.jobs.opening import open_source
 from microagg.jobs.words import DATA, Told

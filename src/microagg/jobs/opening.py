@@ -12,8 +12,8 @@ from microagg.files.addresses import kind_at
 from microagg.files.joining import Joined, join
 from microagg.files.sources import Source, read_source
 from microagg.recipe import Comments, Recipe, choices
-from microagg.recipe.differences import Difference, compared
-from microagg.recipe.joined import key_of, with_join
+from microagg.recipe.data import key_of, with_join
+from microagg.recipe.profile import Difference, compared
 from microagg.study.inspection import ColumnGuess, Exposure, Inspection, exposure, inspect_table
 from microagg.study.lacking import rows_to_move
 from microagg.study.weighing import Guess, guess_weights

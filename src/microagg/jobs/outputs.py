@@ -9,14 +9,14 @@ from pathlib import Path
 
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError, setting
-from microagg.files._worker import came_too_late
 from microagg.files.addresses import file_of, kind_at
 from microagg.files.databases import is_database, without_credentials
+from microagg.files.formats.apart import came_too_late
 from microagg.files.formats.kinds import SUFFIXES
 from microagg.files.scratch import private_folder, put_in_place
 from microagg.files.stores import Place, Where, is_store, where
 from microagg.recipe import Recipe
-from microagg.recipe.joined import check_join
+from microagg.recipe.data import check_join
 
 RELEASE, INTERNAL = "release", "internal"
 """The folders of an output: what may be given out, and what only you may read."""

@@ -19,7 +19,7 @@ from microagg.jobs._rows import Pair
 from microagg.jobs.origins import RowOrigin, origin_of
 from microagg.jobs.outputs import ROWS
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 
 
 @frozen()

@@ -18,7 +18,7 @@ from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.addresses import check_apart_from, check_target
 from microagg.files.databases import is_database
 from microagg.files.joining import Joined
-from microagg.files.promise import Written, check_written_apart
+from microagg.files.promise import WrittenFile, check_written_apart
 from microagg.files.scratch import private_folder
 from microagg.files.sources import Reader, Source, write_target
 from microagg.files.stores import is_store
@@ -96,9 +96,9 @@ def write_apart(release: Release[Any], persons: Any, households: Any, *, overwri
     labels = None if release.source is None else release.source.labels  # of both
     how: dict[str, Any] = {"overwrite": overwrite, "excel_safe": release.recipe.output.excel_safe}
 
-    def told(which: str, read: Reader) -> Written:
+    def told(which: str, read: Reader) -> WrittenFile:
         table = tables[which]
-        return Written(read, table.column_names, table.num_rows, Path(places[which]).name)
+        return WrittenFile(read, table.column_names, table.num_rows, Path(places[which]).name)
 
     def write(which: str, like: Source, then: Any) -> None:
         own = replace(like, labels=labels and labels.tagged(release.rows[rows[which]]))

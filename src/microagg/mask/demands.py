@@ -22,7 +22,7 @@ from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleEr
 from microagg.mask.pieces import Placed, groups_of_all, in_pieces, numbered
 from microagg.recipe import Recipe
 from microagg.recipe.combine import Combination, refuse
-from microagg.recipe.wishes import asked_of
+from microagg.recipe.data import asked_of
 from microagg.work import Progress, Work
 
 Labels = NDArray[np.int64]

@@ -37,7 +37,7 @@ from microagg.errors import (
     setting,
 )
 from microagg.mask.pieces import Partitioner, refuse_other_columns
-from microagg.recipe import Method, Recipe, Select
+from microagg.recipe import MethodChoices, Recipe, Select
 from microagg.recipe._parts import full_name, plain_settings
 from microagg.recipe.combine import Combination, refuse
 from microagg.work import Progress
@@ -89,9 +89,9 @@ class Grouping:
         return group
 
     @property
-    def settled(self) -> Method:
+    def settled(self) -> MethodChoices:
         """The choice as a recipe records it."""
-        return Method(self.name, self.options)
+        return MethodChoices(self.name, self.options)
 
 
 def _merged(records: Records, labels: Labels, k: int, units: Units) -> Labels:
@@ -102,7 +102,7 @@ def _merged(records: Records, labels: Labels, k: int, units: Units) -> Labels:
     return np.stack([merge_short(plain_records(one[None]), own.copy(), k, units) for one, own in columns], axis=1)
 
 
-def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
+def resolve_method(method: MethodChoices, k: int, quasi: list[Any]) -> Grouping:
     """Make a method ready to group the columns `quasi` of a file."""
     name = method.name
     if isinstance(name, str):
@@ -129,7 +129,7 @@ def resolve_method(method: Method, k: int, quasi: list[Any]) -> Grouping:
             f"k={k} was asked for, but the method is set to k={name.k}. Use the same k in both.", parameter="method"
         )
     if is_ours(name):  # the plain function also reports progress
-        return resolve_method(Method(*name.as_named_method()), k, quasi)
+        return resolve_method(MethodChoices(*name.as_named_method()), k, quasi)
 
     def partition(X: Columns, k: int, *, progress: Progress) -> Labels:  # noqa: ARG001
         try:

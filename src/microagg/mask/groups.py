@@ -20,7 +20,7 @@ from microagg.mask.facts import OnceFacts
 from microagg.mask.grouping import Grouping
 from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces, numbered, refine_groups, settle_blocks
 from microagg.measures.loss import loss_of_release
-from microagg.recipe import Blocks, Recipe
+from microagg.recipe import BlockChoices, Recipe
 from microagg.recipe.combine import Combination, refuse
 from microagg.work import Work
 
@@ -48,7 +48,7 @@ class Groups:
     labels : array of shape (n,), or (n, columns) where each column has groups of its own
         The group of each record, numbered by lowest row.
     method : Grouping
-    blocks : Blocks
+    blocks : BlockChoices
     n_blocks, moves : int
         Into how many blocks the file was cut, and the moves that were tried to refine groups.
     diverse : Diverse or None
@@ -75,7 +75,7 @@ class Groups:
 
     labels: Labels
     method: Grouping
-    blocks: Blocks
+    blocks: BlockChoices
     n_blocks: int = 0
     moves: int = 0
     diverse: Diverse | None = None

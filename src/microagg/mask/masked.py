@@ -19,7 +19,7 @@ from microagg.mask.represent import Values
 from microagg.mask.weights import settled_weights
 from microagg.measures.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
 from microagg.recipe import Recipe, Select
-from microagg.recipe.wishes import settled_kinds
+from microagg.recipe.data import settled_kinds
 from microagg.work import Work
 
 

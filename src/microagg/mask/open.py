@@ -30,7 +30,7 @@ from microagg.mask.relations import check_numbers
 from microagg.mask.weights import check_calibrated, weighing_of
 from microagg.recipe import Kinds, Missing, Recipe, Select
 from microagg.recipe.combine import Combination, refuse
-from microagg.recipe.wishes import asked_of, with_declared_codes
+from microagg.recipe.data import asked_of, with_declared_codes
 from microagg.work import Work
 
 Labels = NDArray[np.int64]

@@ -31,7 +31,7 @@ from microagg.errors import (
     a_type,
     setting,
 )
-from microagg.recipe import Blocks, Refine
+from microagg.recipe import BlockChoices, Refine
 from microagg.work import Progress, Work, in_parallel
 
 Labels = NDArray[np.int64]
@@ -93,7 +93,7 @@ def _down_to(k: int) -> str:
     return f" ({setting('k', k)})" if k >= 2 else ""
 
 
-def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
+def settle_blocks(blocks: BlockChoices, k: int, n: int, *, whole: bool) -> BlockChoices:
     """Return how the file is cut into blocks, with what "auto" chose.
 
     `n` is the size of the largest stratum; `whole` says that the method cannot do with blocks.
@@ -121,7 +121,7 @@ def settle_blocks(blocks: Blocks, k: int, n: int, *, whole: bool) -> Blocks:
             parameter="blocks",
         )
     if by == "none":
-        return Blocks("none")
+        return BlockChoices("none")
     return replace(blocks, by=by, max_block=DEFAULT_BLOCK if most is None else most)
 
 
@@ -141,7 +141,7 @@ def cut_into_pieces(
     points: Points,
     names: list[Any],
     strata: Labels,
-    blocks: Blocks,
+    blocks: BlockChoices,
     k: int,
     work: Work,
     units: Units | None = None,
@@ -184,7 +184,7 @@ def cut_into_pieces(
     return found
 
 
-def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int64]:
+def _cut_by(blocks: BlockChoices, points: Points, names: list[Any]) -> NDArray[np.int64]:
     """Return the coordinates by which blocks are cut: those of the columns that are named, or all."""
     if not blocks.columns:
         return np.arange(points.owners.size)
@@ -192,7 +192,7 @@ def _cut_by(blocks: Blocks, points: Points, names: list[Any]) -> NDArray[np.int6
     return np.flatnonzero(np.isin(points.owners, [names.index(name) for name in blocks.columns]))
 
 
-def refuse_other_columns(blocks: Blocks, names: list[Any], what: str) -> None:
+def refuse_other_columns(blocks: BlockChoices, names: list[Any], what: str) -> None:
     """Refuse columns to cut blocks by that are not among these."""
     for name in blocks.columns or ():
         if name not in names:
@@ -207,7 +207,7 @@ def refuse_other_columns(blocks: Blocks, names: list[Any], what: str) -> None:
 def room_for_units(max_block: int, k: int, largest: int) -> int:
     """Return how many records a block may have, so that each can hold k units, of which one has `largest` rows at most.
 
-    Blocks are nearly equal, so that none has less than half, but for k records.
+    BlockChoices are nearly equal, so that none has less than half, but for k records.
     """
     return max_block if largest <= 1 else max(max_block, 4 * k * largest)
 

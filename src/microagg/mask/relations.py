@@ -20,8 +20,8 @@ from microagg.columns.kinds import Number, Ordinal, Semi
 from microagg.columns.rounding import Rounded, to_power_of_ten
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData
+from microagg.recipe.grammar import Values
 from microagg.recipe.relations import Relation
-from microagg.recipe.trees import Values
 
 Labels = NDArray[np.int64]
 

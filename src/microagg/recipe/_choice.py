@@ -1,6 +1,6 @@
 """How a choice is declared: its kind, its words or limits and its meaning, said once for every way to make it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, field, fields
 from numbers import Integral
 from types import MappingProxyType
@@ -11,6 +11,7 @@ import numpy as np
 from microagg.base.frozen import ReadOnly, frozen
 from microagg.checks import check_names, check_option, check_whole, shown_name
 from microagg.errors import InvalidParameter, a_type
+from microagg.recipe.refusals import OF_PARTS, refuse_by
 
 NAME, NAMES, NAME_OR_NAMES = "a name", "a list of names", "a name or a list of names"
 WORD, TEXT, FLAG = "a word", "a text", "true or false"
@@ -180,13 +181,29 @@ class Part(ReadOnly):
         for name, choice in choices_of(type(self)).items():
             object.__setattr__(self, name, choice.checked(getattr(self, name)))
         self._check()
-        from microagg.recipe.combine import refuse  # which knows all parts
-
-        refuse(type(self).__name__, self)
+        refuse_by(OF_PARTS.get(type(self).__name__, ()), self)
         super().__post_init__()
 
     def _check(self) -> None:
         """Refuse values that a declaration cannot."""
+
+    def made(self, choice: str) -> bool:
+        """Return whether a choice is made, or made with a value: "moments", "moments=variance"."""
+        keyword, _, value = choice.partition("=")
+        return self.says(keyword, value) if value else self.differs(keyword, nothing=("", ()))
+
+    def says(self, keyword: str, value: str) -> bool:
+        """Return whether a choice has a value, as it is written."""
+        return any(str(own) == value for own, _ in self._of(keyword))
+
+    def differs(self, keyword: str, nothing: Collection[Any] = ()) -> bool:
+        """Return whether a choice is neither the usual one nor what says nothing."""
+        return any(own != usual and own not in nothing for own, usual in self._of(keyword))
+
+    def _of(self, keyword: str) -> list[tuple[Any, Any]]:
+        """Return what is chosen by a keyword and what is usual; one keyword may set several choices."""
+        own = choices_of(type(self)).items()
+        return [(getattr(self, name), one.default) for name, one in own if one.keyword == keyword]
 
     @property
     def facts(self) -> dict[str, Any]:

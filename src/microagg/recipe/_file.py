@@ -1,39 +1,39 @@
-"""Recipes in files: read, with the line of what is wrong, and written, with what each choice means beside it."""
+"""Recipes in files: read, with the line of what is wrong; and files that keep several.
 
-import json
+The present choices are as in any recipe, and candidates that were kept are below them::
+
+    k = 5
+    [roles]
+    quasi = ["age", "wage"]
+
+    [[candidates]]
+    name = "mdav 3"
+    note = "for the committee"
+    k = 3
+    [candidates.roles]
+    quasi = ["age", "wage"]
+
+Each candidate is a whole recipe with a name and a note. Whoever reads the file as a recipe gets the present choices.
+"""
+
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from microagg.algorithms.methods import BY_TREE
+from microagg.base.frozen import frozen
 from microagg.checks import check_absent, nearest
-from microagg.errors import InputError, InvalidParameter, a_type
-from microagg.files.databases import check_in_recipe, in_recipes
-from microagg.files.files import whole_file
-from microagg.recipe._choice import NAME, NAME_OR_NAMES, NAMES, Choice, Part, choices_of
-from microagg.recipe._former import FORMER
-from microagg.recipe._limits import MOST_TABLES, content_of, text_within
-from microagg.recipe._lines import Comments, Place, comments_of, present
-from microagg.recipe._profile import ColumnProfile, Profile, column_from, said_of
+from microagg.errors import InputError, InvalidParameter
+from microagg.files.databases import check_in_recipe
+from microagg.recipe._choice import Choice, Part, choices_of
+from microagg.recipe._lines import CANDIDATES, MOST_TABLES, Place, comments_of, content_of, present, text_within
 from microagg.recipe._recipe import Recipe
-from microagg.recipe._tables import K_OF_UNITS, PARTS, K, OneTable, Origin, bracketed, options_of
-
-_TITLE = (
-    "Internal: this may hold counts, rare categories, limits and columns that were dropped. Do not publish it.",
-    "How a file is masked, with every choice. Edit it, then run: microagg mask FILE --recipe THIS",
-    "If the role of a column was guessed, the reason is beside its name.",
-)
-_MADE_FOR = "Made for "
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-_LEFT_OUT = {
-    ("select",): "No [select]: all masked columns form the groups.",
-    ("refine",): "No [refine]: the groups stay as the method formed them.",
-    ("risk", "keys"): "No keys: the intruder knows all masked columns and the strata.",
-    ("risk", "sample"): "No sample: linkage is measured on all records of a small file, and on enough of a large one.",
-}
-"""What it means that something is not there and that no word could say in its place."""
+from microagg.recipe._tables import PARTS, K, OneTable, Origin, bracketed, options_of
+from microagg.recipe._text import PROFILE, text_of, toml, toml_key, write_whole
+from microagg.recipe.profile import ColumnProfile, Profile, column_from
 
 _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
     ("masking", "integers"): ("rounding", {"float": "none", "round": "auto"}),
@@ -41,11 +41,10 @@ _FORMERLY: dict[Place, tuple[str, dict[Any, Any]]] = {
 }
 """Choices of recipes that were written before: what they are called now, and their words."""
 
-_PROFILE = "profile"
-_OF_PROFILE = "what the file was like that this is for; it decides nothing, and the next file is compared with it"
-
-_ALWAYS = ("method", "masking", "blocks", "risk", "output")
-"""The tables that are written even where all is as usual: a reader then sees what was chosen."""
+_ABOUT = "a recipe that was kept beside the one above; microagg app FILE --recipe THIS continues with all of them"
+_NAMED = re.compile(r"^[ \t]*(?:name|note)[ \t]*=.*$", re.MULTILINE)
+_TABLE = re.compile(r"\n[ \t]*\[")  # what is indented is a table as well
+_WITHIN = re.compile(r"^([ \t]*\[\[?[ \t]*)candidates[ \t]*\.", re.MULTILINE)
 
 
 def read(path: Path) -> Recipe:
@@ -74,7 +73,7 @@ def parse(text: str, name: str, above: int = 0) -> Recipe:
     text = present(text)
     content = content_of(text, name, "recipe", above)
     origin = Origin(name, text, content, above=above)
-    profile = _profile_in(origin, content.pop(_PROFILE, None))
+    profile = _profile_in(origin, content.pop(PROFILE, None))
     for table, keys in content.items():
         if table != "k" and table not in PARTS:
             raise origin.fault((table,), f"{table!r} is not a part of a recipe.{_hint(table, ['k', *PARTS])}")
@@ -112,14 +111,14 @@ def _profile_in(origin: Origin, said: Any) -> Profile | None:
     if said is None:
         return None
     if not isinstance(said, dict):
-        raise origin.fault((_PROFILE,), f"{_PROFILE!r} must be a table: [{_PROFILE}].")
+        raise origin.fault((PROFILE,), f"{PROFILE!r} must be a table: [{PROFILE}].")
     columns: dict[str, ColumnProfile] = {}
     for name, own in said.items():
         try:
             columns[name] = column_from(own)
         except ValueError as error:
-            what = f"in [{_PROFILE}], {name} {error}. Delete the line if you cannot."
-            raise origin.fault((_PROFILE, name), what) from None
+            what = f"in [{PROFILE}], {name} {error}. Delete the line if you cannot."
+            raise origin.fault((PROFILE, name), what) from None
     return Profile(columns)
 
 
@@ -261,146 +260,61 @@ def _hint(word: str, known: list[str]) -> str:
     return nearest(word, known) or f" It can be: {', '.join(known)}."
 
 
-def write(recipe: Recipe, path: Path, made_for: str | None, *, overwrite: bool) -> Path:
-    """Write a recipe to a file that only you can read, whole or not at all."""
-    check_absent(path, "the recipe", overwrite=overwrite)
-    text = text_of(recipe, made_for)
-    with whole_file(path, private=True) as file:
-        file.write_text(text, "utf-8", newline="\n")
-    return path
+@frozen()
+class Saved:
+    """A candidate as a file has it."""
+
+    name: str
+    note: str
+    recipe: Recipe
 
 
-def text_of(
-    recipe: Recipe,
-    made_for: str | None,
-    title: Sequence[str] = _TITLE,
-    tables: Collection[str] = tuple(PARTS),
-    *,
-    of_units: bool = False,
-) -> str:
-    """Write a recipe out: what each choice means stands beside it, unless something else was written there.
-
-    `of_units` says that k counts units though the recipe does not name them.
-    """
-    comments = recipe.comments
-    roles = choices_of(PARTS["roles"][1])
-    ours = {*_TITLE, *_LEFT_OUT.values(), *FORMER, *(choice.remark for choice in roles.values())}
-
-    def kept(lines: tuple[str, ...]) -> list[str]:
-        return [f"# {line}" for line in lines if line not in ours and not line.startswith(_MADE_FOR)]
-
-    def beside(place: Place, usual: str = "") -> str:
-        said = comments.beside.get(place, usual)
-        remark = usual if said in FORMER or said in (K.remark, K_OF_UNITS) else said
-        return f"  # {remark}" if remark else ""
-
-    def over(place: Place) -> list[str]:
-        return kept(comments.over.get(place, ()))
-
-    heads = title if made_for is None else (*title, f"{_MADE_FOR}{made_for!r}.")
-    lines = [f"# {line}" for line in heads] + kept(comments.title)
-    shared = K_OF_UNITS if of_units or recipe.roles.unit is not None else K.remark
-    lines += ["", *over(("k",)), f"k = {recipe.k}{beside(('k',), shared)}"]
-    for table, (part, kind) in PARTS.items():
-        keys = _said(recipe, table, getattr(recipe, part)) if table in tables else {}
-        if not keys:
-            lines += ["", f"# {_LEFT_OUT[table,]}"] if (table,) in _LEFT_OUT else []
-            continue
-        if kind.listed is not None:
-            for number, said in enumerate(keys[kind.listed], 1):
-                at = (table, str(number))
-                lines += ["", *over(at), f"[[{table}]]{beside(at)}"]
-                for key, value in said.items():
-                    lines += [*over((*at, key)), f"{toml_key(key)} = {toml(value)}{beside((*at, key))}"]
-            continue
-        about = "" if kind.by_column is None else choices_of(kind)[kind.by_column].said
-        lines += ["", *over((table,)), f"[{table}]{beside((table,), about)}"]
-        lines += [f"# {said}" for place, said in _LEFT_OUT.items() if place[0] == table and not {*place[1:]} <= {*keys}]
-        known = choices_of(kind) | (options_of(recipe.method.name) if table == "method" else {})
-        for key, value in keys.items():
-            place = (table, key)
-            remark = known[key].remark if key in known and not kind.by_column else ""
-            lines += ([f"# {remark}"] if table == "roles" else []) + over(place)
-            if key in known and known[key].kind == NAMES and value:
-                width = max(len(toml(one)) for one in value) + 1
-                lines.append(f"{key} = [{beside(place)}")
-                for one in value:
-                    said = beside((*place, one))
-                    written = f"{toml(one)},"
-                    lines += [f"    {line}" for line in over((*place, one))]
-                    lines.append(f"    {written:{width}}{said}" if said else f"    {written}")
-                lines.append("]")
-            else:
-                name = toml_key(key)
-                lines.append(f"{name} = {toml(value)}{beside(place, '' if table == 'roles' else remark)}")
-    if recipe.profile is not None:
-        lines += ["", *over((_PROFILE,)), f"[{_PROFILE}]{beside((_PROFILE,), _OF_PROFILE)}"]
-        for key, own in said_of(recipe.profile).items():
-            place = (_PROFILE, key)
-            lines += [*over(place), f"{toml_key(key)} = {toml(own)}{beside(place)}"]
-    end = kept(comments.end)
-    return "\n".join([*lines, *([""] if end else []), *end]) + "\n"
+def read_candidates(path: Path) -> tuple[Recipe, tuple[Saved, ...]]:
+    """Read the present choices of a file, and the candidates below them, or say in which line it errs."""
+    text = text_in(path)
+    recipe = parse(text, path.name)
+    listed = content_of(text, path.name, "recipe").get("candidates", [])
+    starts = [found.start() for found in CANDIDATES.finditer(text)]
+    if len(starts) != len(listed):
+        raise InvalidParameter(
+            f"{path.name}: each of the candidates must begin with a line [[candidates]].", parameter="recipe"
+        )
+    bounds = zip(starts, [*starts[1:], None], strict=False)
+    return recipe, tuple(
+        _saved(path.name, one, text[:start].count("\n"), text[start:end])
+        for one, (start, end) in zip(listed, bounds, strict=True)
+    )
 
 
-def _said(recipe: Recipe, table: str, part: Any) -> dict[str, Any]:
-    """Return what a file says of a part; nothing where it says nothing that is not usual."""
-    if table not in _ALWAYS and part == PARTS[table][1]():
-        return {}
-    listed = type(part).listed
-    if listed is not None:
-        choice = choices_of(type(part))[listed]
-        return {listed: tuple(choice.spelt(one) for one in getattr(part, listed))} if choice.spelt else {}
-    said = {**part.said, **(recipe.method.options if table == "method" else {})}
-    if type(part).by_column is not None:
-        said = dict(said[type(part).by_column])
-    said = {key: value for key, value in said.items() if not isinstance(value, Mapping) or value}
-    if said.get("households") is not None:
-        said["households"] = in_recipes(said["households"])
-    if table == "roles":
-        said = {role: named for role, named in said.items() if named != () or role == "quasi"}
-    for key, value in said.items():
-        for one in _plain_parts(value):
-            if not isinstance(one, (str, bool, int, float)) or (
-                isinstance(one, (int, float)) and key in part_names(part)
-            ):
-                raise InvalidParameter(
-                    f"{key!r} in [{table}] holds {a_type(one)}, which a recipe file cannot. Pass the recipe "
-                    f"itself, or choose by name.",
-                    parameter=choices_of(type(part))[key].keyword if key in choices_of(type(part)) else key,
-                )
-    return said
+def _saved(name: str, content: Mapping[str, Any], above: int, text: str) -> Saved:
+    """Read a candidate from its part of a file, which has so many lines above it."""
+    named = [content.get(key, "") for key in ("name", "note")]
+    if not named[0] or not all(isinstance(one, str) for one in named):
+        raise InvalidParameter(
+            f"{name}, line {above + 1}: a candidate needs a name, and its note must be a text.", parameter="recipe"
+        )
+    table = _TABLE.search(text)
+    head = len(text) if table is None else table.start()
+    own = _NAMED.sub("", CANDIDATES.sub("", text[:head], count=1)) + _WITHIN.sub(r"\1", text[head:])
+    return Saved(named[0], named[1], parse(own, name, above))
 
 
-def _plain_parts(value: Any) -> Iterator[Any]:
-    """Return the single values in lists and tables of a choice."""
-    if isinstance(value, Mapping):
-        yield from value
-        yield from (one for own in value.values() for one in _plain_parts(own))
-    elif isinstance(value, tuple):
-        yield from value
-    else:
-        yield value
+def write_candidates(path: Path, recipe: Recipe, candidates: Iterable[Saved], made_for: str | None = None) -> Path:
+    """Write the present choices and candidates to a new file that only you can read, whole or not at all."""
+    check_absent(path, "the recipe", overwrite=False)
+    text = "\n".join([text_of(recipe, made_for), *map(_text, candidates)])
+    text = text.replace("\n[[candidates]]\n", f"\n[[candidates]]  # {_ABOUT}\n", 1)
+    return write_whole(path, text, private=True)
 
 
-def part_names(part: Any) -> set[str]:
-    """Return the choices of a part that are names of columns: in a file they are text."""
-    return {name for name, choice in choices_of(type(part)).items() if choice.kind in (NAME, NAMES, NAME_OR_NAMES)}
-
-
-def toml(value: Any) -> str:
-    """Write a value as TOML: its strings, numbers and lists are those of JSON, but for one character."""
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(toml, value))}]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml_key(key)} = {toml(one)}" for key, one in value.items()) + "}"
-    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
-
-
-def toml_key(key: Any) -> str:
-    """Write a key as TOML: bare where it can be."""
-    return key if isinstance(key, str) and _BARE.fullmatch(key) else toml(str(key))
-
-
-__all__ = ["Comments", "parse", "read", "text_of", "toml", "write"]
+def _text(one: Saved) -> str:
+    """Write a candidate out, without the remarks that stand beside the present choices."""
+    lines = ["[[candidates]]", f"name = {toml(one.name)}", f"note = {toml(one.note)}"]
+    content = tomllib.loads(text_of(replace(one.recipe, profile=None), None))
+    lines.append(f"k = {content.pop('k')}")
+    for table, keys in content.items():
+        for own in keys if isinstance(keys, list) else [keys]:
+            head = f"candidates.{table}"
+            lines.append(f"[[{head}]]" if isinstance(keys, list) else f"[{head}]")
+            lines += [f"{toml_key(key)} = {toml(value)}" for key, value in own.items()]
+    return "\n".join([*lines, ""])

@@ -16,7 +16,6 @@ from microagg.columns.kinds import NOMINAL_RULES, SPIKE_TOTALS
 from microagg.columns.roles import Role, Schema
 from microagg.errors import InvalidParameter, a_type
 from microagg.files.formats.kinds import SUFFIXES
-from microagg.recipe._by_column import MOST_WEIGHT, as_power_of_ten
 from microagg.recipe._choice import (
     FLAG,
     NAME,
@@ -35,6 +34,7 @@ from microagg.recipe._choice import (
     choices_of,
     choose,
 )
+from microagg.recipe._columns import MOST_WEIGHT, as_power_of_ten
 
 SPIKE = 4.0
 """How much being the spike weighs unless something else is said: 1.0 in the definition of the embedding."""
@@ -110,7 +110,7 @@ class Roles(Part):
 
 
 @frozen()
-class Method(Part):
+class MethodChoices(Part):
     """How groups are formed: the method's name, or an object with `fit_predict`, and its own options."""
 
     name: Any = choose(
@@ -303,7 +303,7 @@ class Select(Part):
 
 
 @frozen()
-class Blocks(Part):
+class BlockChoices(Part):
     """How a large file is cut into blocks, each of which is grouped by itself."""
 
     by: Any = choose(
@@ -349,13 +349,13 @@ class Blocks(Part):
         return {name: value for name, value in said.items() if value is not None}
 
     @property
-    def settled(self) -> "Blocks":
+    def settled(self) -> "BlockChoices":
         """The choice as a recipe records it: of somebody's own object the name and plain settings."""
         if isinstance(self.by, str):
             return self
         own = dict(self.by.get_params()) if hasattr(self.by, "get_params") else {}
         own.pop("k", None)
-        return Blocks(full_name(self.by), options=plain_settings(own))
+        return BlockChoices(full_name(self.by), options=plain_settings(own))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -418,7 +418,7 @@ class Join(Part):
 
 
 @frozen()
-class Risk(Part):
+class RiskChoices(Part):
     """How risk is measured."""
 
     keys: tuple[Any, ...] | None = choose(
@@ -434,7 +434,7 @@ class Risk(Part):
 
 
 @frozen()
-class Output(Part):
+class OutputChoices(Part):
     """How the release is written."""
 
     same_order: bool = choose(

@@ -14,31 +14,22 @@ from microagg.algorithms.methods import BY_TREE, METHODS, is_ours, method_named
 from microagg.base.frozen import frozen
 from microagg.checks import check_k, check_max_block, nearest
 from microagg.columns.roles import Schema
-from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, blamed, setting
-from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
+from microagg.errors import InputError, InvalidParameter, MicroaggError, RoleError, a_type, blamed, setting
+from microagg.recipe import _columns as columns
+from microagg.recipe import _parts as parts
 from microagg.recipe._choice import BY_COLUMN, WORD_OR_BY_COLUMN, Part, choices_of, shown
-from microagg.recipe._declared import Analyses, Relations, check_released
+from microagg.recipe._columns import check_released
 from microagg.recipe._lines import Comments, Place
-from microagg.recipe._parts import (
-    Blocks,
-    Compare,
-    Join,
-    Masking,
-    Method,
-    Output,
-    Reading,
-    Refine,
-    Risk,
-    Roles,
-    Select,
-    WeightChoices,
-)
-from microagg.recipe._promised import DiversityChoices, UnitChoices
 from microagg.recipe._tables import PARTS, Origin, bracketed, choices, options_of
 
 if TYPE_CHECKING:
-    from microagg.recipe._profile import Profile
-    from microagg.recipe.differences import Difference
+    from microagg.recipe.profile import Difference, Profile
+
+_ELSEWHERE = {
+    "compare": "Only `compare` uses it: pass it there",
+    "read": "It says how a file is read: pass it to `read`",
+    "join": "It says how two files are read: pass it to `read`",
+}
 
 
 @frozen()
@@ -69,27 +60,27 @@ class Recipe:
     """
 
     k: int
-    roles: Roles = field(default_factory=Roles)
-    recode: Recode = field(default_factory=Recode)
-    kinds: Kinds = field(default_factory=Kinds)
-    missing_codes: Missing = field(default_factory=Missing)
-    importance: Importance = field(default_factory=Importance)
-    taxonomy: Taxonomy = field(default_factory=Taxonomy)
-    units: UnitChoices = field(default_factory=UnitChoices)
-    diversity: DiversityChoices = field(default_factory=DiversityChoices)
-    method: Method = field(default_factory=Method)
-    masking: Masking = field(default_factory=Masking)
-    weights: WeightChoices = field(default_factory=WeightChoices)
-    select: Select = field(default_factory=Select)
-    blocks: Blocks = field(default_factory=Blocks)
-    refine: Refine = field(default_factory=Refine)
-    reading: Reading = field(default_factory=Reading)
-    join: Join = field(default_factory=Join)
-    relations: Relations = field(default_factory=Relations)
-    analyses: Analyses = field(default_factory=Analyses)
-    risk: Risk = field(default_factory=Risk)
-    output: Output = field(default_factory=Output)
-    compare: Compare = field(default_factory=Compare)
+    roles: parts.Roles = field(default_factory=parts.Roles)
+    recode: columns.Recode = field(default_factory=columns.Recode)
+    kinds: columns.Kinds = field(default_factory=columns.Kinds)
+    missing_codes: columns.Missing = field(default_factory=columns.Missing)
+    importance: columns.Importance = field(default_factory=columns.Importance)
+    taxonomy: columns.TaxonomyChoices = field(default_factory=columns.TaxonomyChoices)
+    units: columns.UnitChoices = field(default_factory=columns.UnitChoices)
+    diversity: columns.DiversityChoices = field(default_factory=columns.DiversityChoices)
+    method: parts.MethodChoices = field(default_factory=parts.MethodChoices)
+    masking: parts.Masking = field(default_factory=parts.Masking)
+    weights: parts.WeightChoices = field(default_factory=parts.WeightChoices)
+    select: parts.Select = field(default_factory=parts.Select)
+    blocks: parts.BlockChoices = field(default_factory=parts.BlockChoices)
+    refine: parts.Refine = field(default_factory=parts.Refine)
+    reading: parts.Reading = field(default_factory=parts.Reading)
+    join: parts.Join = field(default_factory=parts.Join)
+    relations: columns.Relations = field(default_factory=columns.Relations)
+    analyses: columns.Analyses = field(default_factory=columns.Analyses)
+    risk: parts.RiskChoices = field(default_factory=parts.RiskChoices)
+    output: parts.OutputChoices = field(default_factory=parts.OutputChoices)
+    compare: parts.Compare = field(default_factory=parts.Compare)
     comments: Comments = field(default_factory=Comments, compare=False, repr=False)
     origin: Origin | None = field(default=None, compare=False, repr=False)
     profile: "Profile | None" = field(default=None, compare=False, repr=False)
@@ -149,9 +140,9 @@ class Recipe:
                     )
             keywords = {**keywords, **set_there}
         known = choices()
-        parts = {name for name, _ in PARTS.values()}
+        fields_of_parts = {name for name, _ in PARTS.values()}
         whole: dict[str, Any] = {
-            name: value for name, value in keywords.items() if name in parts and isinstance(value, Part)
+            name: value for name, value in keywords.items() if name in fields_of_parts and isinstance(value, Part)
         }
         changed: dict[str, dict[str, Any]] = {}
         options: dict[str, Any] = {}
@@ -172,7 +163,9 @@ class Recipe:
             changed["method"]["options"] = (dict(self.method.options) if method == self.method.name else {}) | options
         by, former, base = method_name(keywords, self), self.method.name, self
         if "select" not in keywords and by != former and _by_tree(former) and self.select.by in (None, former):
-            base = replace(self, method=Method(), select=Select())  # what the former method chose by goes with it
+            base = replace(
+                self, method=parts.MethodChoices(), select=parts.Select()
+            )  # what the former method chose by goes with it
         if _by_tree(by) and "select" in changed and "select" not in keywords:
             changed["select"]["by"] = by  # it chooses the columns itself, by a tree that may have options
         made: dict[str, Any] = {part: replace(getattr(base, part), **values) for part, values in changed.items()}
@@ -194,19 +187,19 @@ class Recipe:
 
     def text(self, made_for: str | None = None) -> str:
         """Return the text of a file that holds this recipe; `made_for` names the data it was made for."""
-        from microagg.recipe._file import text_of
+        from microagg.recipe._text import text_of
 
         return text_of(self, made_for)
 
     def write(self, path: str | os.PathLike[str], *, made_for: str | None = None, overwrite: bool = False) -> Path:
         """Write this recipe to a file, whole or not at all, and give its path."""
-        from microagg.recipe._file import write
+        from microagg.recipe._text import write
 
         return write(self, Path(path), made_for, overwrite=overwrite)
 
     def write_public(self, path: str | os.PathLike[str], *, made_for: str | None = None) -> Path:
         """Write what of this recipe may go out with its release to a new file: neither counts nor reasons."""
-        from microagg.recipe._public import write_public
+        from microagg.recipe._text import write_public
 
         return write_public(self, Path(path), made_for)
 
@@ -230,7 +223,7 @@ class Recipe:
         >>> recipe.with_profile(ma.datasets.survey(100, seed=0)).profile.columns["tax"].type
         'numbers'
         """
-        from microagg.recipe._profile import profile_of
+        from microagg.recipe.profile import profile_of
 
         return replace(self, profile=profile_of(self, frame))
 
@@ -260,7 +253,7 @@ class Recipe:
         >>> print(*recipe.differences(in_thousands), sep="\n")
         ~ column 'income': its numbers are about 1000 times smaller.
         """
-        from microagg.recipe.differences import differences_of
+        from microagg.recipe.profile import differences_of
 
         return differences_of(self, frame)
 
@@ -289,7 +282,7 @@ class Recipe:
         name = self.method.name
         if not _by_tree(name):
             return replace(self, masking=masking)
-        method = Method(BY_TREE[name].on.name, {**BY_TREE[name].settings, **self.method.options})
+        method = parts.MethodChoices(BY_TREE[name].on.name, {**BY_TREE[name].settings, **self.method.options})
         return replace(self, method=method, select=replace(self.select, by=name), masking=masking)
 
     def masked(self, names: Sequence[Any]) -> list[Any]:
@@ -427,7 +420,7 @@ def _by_tree(method: Any) -> bool:
 def method_name(keywords: Mapping[str, Any], recipe: Recipe) -> Any:
     """Return the name of the method that a recipe has with these keywords."""
     method = keywords.get("method", recipe.method)
-    return method.name if isinstance(method, Method) else method
+    return method.name if isinstance(method, parts.MethodChoices) else method
 
 
 def _check_option_names(options: Collection[str], method: Any, known: Collection[str]) -> None:
@@ -440,3 +433,23 @@ def _check_option_names(options: Collection[str], method: Any, known: Collection
                 f"{near[0]!r}?",
                 parameter=name,
             )
+
+
+def recipe_of(k: Any, recipe: Recipe | None, keywords: dict[str, Any], *tables: str) -> Recipe:
+    """Return the recipe of a call: the one that was passed, changed by keywords, or one made of them.
+
+    A keyword of a table that does nothing in this call is refused; a recipe may set it, as it serves other calls too.
+    """
+    for table, where in _ELSEWHERE.items():
+        unused = [] if table in tables else [name for name in choices(table) if name in keywords]
+        if unused:
+            raise InvalidParameter(f"{unused[0]} does nothing here. {where}.", parameter=unused[0])
+    if recipe is None:
+        if k is None:
+            raise InvalidParameter("k is missing. Pass k=5, for example, or a recipe.", parameter="k")
+        return Recipe.of(k, **keywords)
+    if not isinstance(recipe, Recipe):
+        raise InvalidParameter(
+            f"recipe is {a_type(recipe)}. Pass a Recipe; Recipe.read(path) reads one.", parameter="recipe"
+        )
+    return recipe.replace(**keywords, **({} if k is None else {"k": k}))

@@ -1,16 +1,19 @@
 """The tables of a recipe file, the choices of each, and where a file sets them."""
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from microagg.algorithms.methods import BY_TREE, forming_method
 from microagg.base.frozen import frozen
 from microagg.checks import check_names
 from microagg.errors import InputError, InvalidParameter, as_keyword
-from microagg.recipe._by_column import Importance, Kinds, Missing, Recode, Taxonomy
+from microagg.recipe import _columns as columns
+from microagg.recipe import _parts as parts
 from microagg.recipe._choice import (
     BY_COLUMN,
     FLAG,
@@ -24,71 +27,40 @@ from microagg.recipe._choice import (
     Part,
     choices_of,
 )
-from microagg.recipe._declared import Analyses, Relations
 from microagg.recipe._lines import Place, line_of
-from microagg.recipe._parts import (
-    Blocks,
-    Compare,
-    Join,
-    Masking,
-    Method,
-    Output,
-    Reading,
-    Refine,
-    Risk,
-    Roles,
-    Select,
-    WeightChoices,
-)
-from microagg.recipe._promised import DiversityChoices, UnitChoices
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _SHARED = "at least this many {} share each combination of released values"
 K = Choice("k", WHOLE, _SHARED.format("records"), "k", least=2)
 K_OF_UNITS = _SHARED.format("different units")
 
 PARTS: dict[str, tuple[str, type[Part]]] = {
-    "roles": ("roles", Roles),
-    "recode": ("recode", Recode),
-    "kinds": ("kinds", Kinds),
-    "missing": ("missing_codes", Missing),
-    "importance": ("importance", Importance),
-    "taxonomy": ("taxonomy", Taxonomy),
-    "units": ("units", UnitChoices),
-    "diversity": ("diversity", DiversityChoices),
-    "method": ("method", Method),
-    "masking": ("masking", Masking),
-    "weights": ("weights", WeightChoices),
-    "select": ("select", Select),
-    "blocks": ("blocks", Blocks),
-    "refine": ("refine", Refine),
-    "read": ("reading", Reading),
-    "join": ("join", Join),
-    "relation": ("relations", Relations),
-    "analysis": ("analyses", Analyses),
-    "risk": ("risk", Risk),
-    "output": ("output", Output),
-    "compare": ("compare", Compare),
+    "roles": ("roles", parts.Roles),
+    "recode": ("recode", columns.Recode),
+    "kinds": ("kinds", columns.Kinds),
+    "missing": ("missing_codes", columns.Missing),
+    "importance": ("importance", columns.Importance),
+    "taxonomy": ("taxonomy", columns.TaxonomyChoices),
+    "units": ("units", columns.UnitChoices),
+    "diversity": ("diversity", columns.DiversityChoices),
+    "method": ("method", parts.MethodChoices),
+    "masking": ("masking", parts.Masking),
+    "weights": ("weights", parts.WeightChoices),
+    "select": ("select", parts.Select),
+    "blocks": ("blocks", parts.BlockChoices),
+    "refine": ("refine", parts.Refine),
+    "read": ("reading", parts.Reading),
+    "join": ("join", parts.Join),
+    "relation": ("relations", columns.Relations),
+    "analysis": ("analyses", columns.Analyses),
+    "risk": ("risk", parts.RiskChoices),
+    "output": ("output", parts.OutputChoices),
+    "compare": ("compare", parts.Compare),
 }
 """Each table of a recipe file: the part of a recipe that it is, by name and class."""
 
-OF_PROTECT = (
-    "roles",
-    "recode",
-    "kinds",
-    "missing",
-    "importance",
-    "taxonomy",
-    "units",
-    "diversity",
-    "method",
-    "masking",
-    "weights",
-    "select",
-    "blocks",
-    "refine",
-    "relation",
-    "analysis",
-)
+OF_PROTECT = tuple(table for table in PARTS if table not in ("read", "join", "risk", "output", "compare"))
 """The tables whose choices are keywords of `protect`."""
 
 
@@ -99,6 +71,44 @@ def choices(*tables: str) -> dict[str, tuple[str, Choice]]:
         for choice in choices_of(PARTS[table][1]).values():
             known.setdefault(choice.keyword, (table, choice))
     return known
+
+
+def takes(*tables: str) -> Callable[[Function], Function]:
+    """Let a function that ends in ``**choices`` show the keywords of these tables, and document them.
+
+    Its docstring says ``{choices}`` where they are to stand.
+    """
+
+    def shown(function: Function) -> Function:
+        known = [choice for _, choice in choices(*tables).values()]
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())
+        rest = [own.pop()] if own[-1].kind is own[-1].VAR_KEYWORD else []
+        made = [
+            inspect.Parameter(choice.keyword, inspect.Parameter.KEYWORD_ONLY, default=choice.default)
+            for choice in known
+        ]
+        options = [rest[0].replace(name="options")] if rest else []
+        function.__signature__ = signature.replace(parameters=[*own, *made, *options])  # type: ignore[attr-defined]
+        if function.__doc__:
+            text = "\n".join(map(_documented, known))
+            function.__doc__ = inspect.cleandoc(function.__doc__).replace("{choices}", text)
+        return function
+
+    return shown
+
+
+def _documented(choice: Choice) -> str:
+    kinds = (
+        "{" + ", ".join(f'"{word}"' for word in choice.words) + "}" if choice.words else choice.kind.removeprefix("a ")
+    )
+    if choice.words and choice.least is not None:
+        kinds += " or int"
+    if choice.or_object:
+        kinds += f" or {choice.or_object}"
+    default = ", optional" if choice.default in (None, (), {}) else f", default {choice.default!r}"
+    meaning = f"{choice.said[0].upper()}{choice.said[1:]}. {choice.more}".strip()
+    return f"{choice.keyword} : {kinds}{default}\n" + textwrap.indent("\n".join(textwrap.wrap(meaning, 100)), "    ")
 
 
 def as_key(keyword: str, value: Any) -> str:

@@ -1,22 +1,22 @@
 """What goes with what: one table of the choices that cannot be combined, which is asked before any work.
 
-A part of a recipe asks for the rules among its own choices when it is made, under the name of its class. All others are
-asked where the method, the engine or the file is known, under the name of that place.
+A part of a recipe asks for the rules among its own choices when it is made, under the name of its class (`OF_PARTS`).
+All others are asked where the method, the engine or the file is known, under the name of that place.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 from microagg.algorithms.blockings import BLOCKINGS
 from microagg.algorithms.methods import BY_TREE, METHODS, groups_each_column
-from microagg.algorithms.selection import COUNTED
 from microagg.base.frozen import frozen
 from microagg.columns.roles import Role
-from microagg.errors import InvalidParameter, setting
-from microagg.recipe._choice import Part, choices_of
+from microagg.errors import setting
+from microagg.recipe._choice import Part
 from microagg.recipe._recipe import Recipe
 from microagg.recipe._tables import OF_PROTECT, PARTS, choices
+from microagg.recipe.refusals import OF_PARTS, Refusal, mark, refuse_by
 
 
 @frozen(kw_only=True)
@@ -52,6 +52,14 @@ class Combination:
         known = {"l": said.l, "entropy_l": said.entropy, "recursive_l": said.recursive, "t": said.t}
         return next((name for name, value in known.items() if value is not None), "")
 
+    def made(self, choice: str) -> bool:
+        """Return whether a choice is made; of what is no choice of a recipe, as an engine, `when` alone decides."""
+        keyword, _, value = choice.partition("=")
+        if keyword not in choices():
+            return True
+        part: Part = getattr(self.recipe, PARTS[choices()[keyword][0]][0])
+        return part.says(keyword, value) if value else part.differs(keyword)
+
     @property
     def facts(self) -> dict[str, Any]:
         """What sentences of the table name."""
@@ -74,71 +82,10 @@ class Combination:
         }
 
 
-@frozen()
-class Refusal:
-    """A choice, what it cannot be combined with, and what is then said.
-
-    A choice is a keyword, as "moments", or one with a value: "moments=variance". The `other` is a choice too, or, where
-    `when` says whether it is the case, some words for the documentation. `when` is asked of a `Combination`, or of the
-    part of a recipe that has both choices. In the sentence (the value, the limit, the remedy) {0} is the choice, {1}
-    the other, and names in braces are `facts`. `blamed` is the parameter of the error, if it is not the choice.
-    """
-
-    choice: str
-    other: str
-    sentence: str
-    when: Callable[[Any], Any] | None = None
-    blamed: str = ""
-
-    @property
-    def said(self) -> tuple[str, str]:
-        """The choice and the other, with a mark for each choice."""
-        return _mark(self.choice), _mark(self.other) if self.when is None else self.other
-
-    def applies(self, to: "Combination | Part") -> bool:
-        """Return whether both choices are made."""
-        return _made(to, self.choice) and bool(_made(to, self.other) if self.when is None else self.when(to))
-
-    def error(self, facts: Mapping[str, Any]) -> InvalidParameter:
-        """Return what is raised."""
-        blamed = (self.blamed or self.choice.partition("=")[0]).format_map(facts)
-        return InvalidParameter(self.sentence.format(*self.said, **facts), parameter=blamed)
-
-
-def refuse(place: str, combined: Combination | Part) -> None:
-    """Raise the first refusal of a place that applies."""
-    for one in REFUSED.get(place, ()):
-        if one.applies(combined):
-            raise one.error(combined.facts)
-
-
-def _mark(choice: str) -> str:
-    keyword, _, value = choice.partition("=")
-    return setting(keyword, {"True": True, "False": False, "": None}.get(value, value))
-
-
-def _made(combined: Combination | Part, choice: str) -> bool:
-    """Return whether a choice is made; of what is no choice of a recipe, as an engine, `when` alone decides."""
-    keyword, _, value = choice.partition("=")
-    if isinstance(combined, Part):
-        part: Any = combined
-    elif keyword in choices():
-        part = getattr(combined.recipe, PARTS[choices()[keyword][0]][0])
-    else:
-        return True
-    known = [
-        (getattr(part, name), one.default) for name, one in choices_of(type(part)).items() if one.keyword == keyword
-    ]
-    if value:
-        return any(str(own) == value for own, _ in known)
-    nothing = ("", ()) if isinstance(combined, Part) else ()
-    return any(own != usual and own not in nothing for own, usual in known)
-
-
 _ONCE = "{once} masked column(s) have one value for all rows of a unit and are masked once a unit"
 _MASKED_ONCE = "columns that have one value for all rows of a unit and are masked once a unit"
-_OR_ROW = f"Or choose {_mark('unit_constant=row')}."
-_PATTERN_OR_STATE = f"{_mark('missing=pattern')} or {_mark('missing=state')}"
+_OR_ROW = f"Or choose {mark('unit_constant=row')}."
+_PATTERN_OR_STATE = f"{mark('missing=pattern')} or {mark('missing=state')}"
 _LARGER, _ALL_FORM = "files larger than memory", "all masked columns form the groups"
 
 OBEYED = {
@@ -166,11 +113,6 @@ _WHY = {
 }
 
 
-def _counted(select: Any) -> bool:
-    """Return whether the columns that form groups are chosen by their number."""
-    return isinstance(select.by, str) and (select.rule or BY_TREE[select.by].rule) in COUNTED
-
-
 def _beyond(it: Combination) -> bool:
     return it.engine != "memory"
 
@@ -179,110 +121,12 @@ def _whole_units(it: Combination) -> bool:
     return it.recipe.units.release == "pseudonym"
 
 
-def _chosen(keyword: str, way: str, when: Callable[[Any], Any]) -> Refusal:
-    """A choice that works only with columns that are chosen in a way."""
-    sentence = f"{keyword} works only with columns chosen {way}. Leave it out, or choose columns in that way."
-    return Refusal(keyword, f"columns that are not chosen {way}", sentence, when)
-
-
-def _cut(keyword: str, needed: str, when: Callable[[Any], Any]) -> Refusal:
-    """A choice that works only with some blocks."""
-    sentence = f"{keyword} works only with {needed}. Leave it out, or choose how the file is cut."
-    return Refusal(keyword, f"other than {needed}", sentence, when)
-
-
 REFUSED: dict[str, tuple[Refusal, ...]] = {
-    "Roles": (
-        Refusal(
-            "rest",
-            "roles without quasi",
-            "rest works only with quasi: without quasi every other column is masked. Name the columns to mask.",
-            lambda it: it.quasi is None,
-        ),
-    ),
-    "UnitChoices": (
-        *(
-            Refusal(
-                keyword,
-                "unit_release=drop",
-                f"{keyword} works only with {_mark('unit_release=pseudonym')}. Leave it out, or choose that.",
-            )
-            for keyword in ("household", "wave", "unit_order")
-        ),
-        Refusal("unit_order", "wave", "the rows of a unit are sorted by its wave already. Leave one of the two out."),
-    ),
-    "DiversityChoices": (
-        Refusal(
-            "l_columns",
-            "no l, entropy_l or recursive_l",
-            f"{{0}} names columns, but {_mark('l')} is not set. Set l, or leave the names out.",
-            lambda it: not it.limits.counts_values,
-        ),
-        Refusal(
-            "t_columns",
-            "no t",
-            f"{{0}} names columns, but {_mark('t')} is not set. Set t, or leave the names out.",
-            lambda it: not it.t,
-        ),
-        Refusal(
-            "diversity",
-            "neither l nor t",
-            f"{{way}} works only with {_mark('l')} or {_mark('t')}. Set one of them, or leave it out.",
-            lambda it: not it.demanded,
-        ),
-    ),
-    "Select": (
-        Refusal(
-            "select",
-            "columns that are named there too",
-            "the columns are named, so that there is nothing to choose. Leave one of the two out.",
-            lambda it: it.columns is not None and it.by is not None,
-        ),
-        _chosen("count", "by their number (emad, rule degree or every)", lambda it: not _counted(it)),
-        *(
-            _chosen(keyword, "by a dependence tree (emad or ama)", lambda it: not isinstance(it.by, str))
-            for keyword in ("measure", "width", "bins", "rule", "choose")
-        ),
-        Refusal(
-            "choose=first",
-            "rule=every",
-            f"{{1}} takes the set of columns that loses least. Leave out {_mark('choose')}.",
-        ),
-    ),
-    "Blocks": (
-        *(
-            Refusal(
-                keyword,
-                "blocks that are an object",
-                f"{keyword} works only with blocks that are chosen by name. Set it on the object.",
-                lambda it: not isinstance(it.by, str),
-            )
-            for keyword in ("max_block", "block_columns", "block_intervals", "block_fusion")
-        ),
-        _cut("max_block", "blocks", lambda it: it.by == "none"),
-        _cut("block_columns", "blocks that are cut", lambda it: it.by in ("auto", "none")),
-        _cut("block_intervals", "univariate blocks", lambda it: it.by != "univariate"),
-        _cut("block_fusion", "blocks of the 2^d-tree, orthants", lambda it: it.by != "orthants"),
-        Refusal(
-            "block_columns",
-            f"{_mark('blocks=univariate')}, where it names several",
-            "block_columns names {named} columns, and univariate blocks are cut by one. Name one, or choose "
-            f"{_mark('blocks=orthants')}.",
-            lambda it: it.by == "univariate" and len(it.columns) > 1,
-        ),
-    ),
-    "Join": (
-        Refusal(
-            "on",
-            "no file of households",
-            f"on works only with a file of households. Leave it out, or name the file: {_mark('households')}.",
-            lambda it: it.households is None,
-        ),
-    ),
+    **OF_PARTS,
     "key": (
         Refusal(
             "on",
-            f"another column as the {_mark('unit')}",
+            f"another column as the {mark('unit')}",
             "files are joined by {on!r} and the unit is {unit!r}, but whole households are masked, so that both must "
             "be the same column. Choose one for both: {same_unit}.",
             lambda it: it.recipe.roles.unit not in (None, it.recipe.join.on),
@@ -292,7 +136,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             "households",
             "unit_release=drop",
-            f"{{0}} works only with {_mark('unit_release=pseudonym')}: without pseudonyms nothing shows which rows of "
+            f"{{0}} works only with {mark('unit_release=pseudonym')}: without pseudonyms nothing shows which rows of "
             "the two files belong together. Choose it, so that k whole households are identical, or join the files "
             "yourself and mask one file.",
         ),
@@ -303,7 +147,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
                 choice,
                 "no weight",
                 f"{choice.partition('=')[0]} works only with a weight, and no column is named as the weight. Name it: "
-                f"{_mark('weight')}.",
+                f"{mark('weight')}.",
                 lambda it: not it.recipe.roles.of(Role.WEIGHT.value),
             )
             for choice in ("weight_release", "weight_cap", "calibrate", "weighted=True")
@@ -316,7 +160,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             "calibrate",
             "weight_release=as it is",
-            f"calibrate adjusts the weights of groups. Choose {_mark('weight_release=group')}, or leave it out.",
+            f"calibrate adjusts the weights of groups. Choose {mark('weight_release=group')}, or leave it out.",
         ),
         Refusal(
             "weight_release=group",
@@ -334,16 +178,16 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         ),
         Refusal(
             "method",
-            f"several columns, without {_mark('per_column=True')}",
+            f"several columns, without {mark('per_column=True')}",
             "method {method!r} groups each of {columns} columns by itself, so that whole records may stay unique. "
-            f"Choose another method, or accept k for each column only: {_mark('per_column=True')}.",
+            f"Choose another method, or accept k for each column only: {mark('per_column=True')}.",
             lambda it: it.each_alone and not it.recipe.masking.per_column,
         ),
         Refusal(
             "per_column=True",
             "a method that groups whole records, or a single column",
             "{0} works only with {alone} on several columns, not with {method!r} on {columns}. Leave it out: "
-            f"{_mark('per_column=False')}.",
+            f"{mark('per_column=False')}.",
             lambda it: not it.each_alone,
         ),
         Refusal(
@@ -357,7 +201,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             "unit_release=pseudonym",
             "no unit",
-            f"{{0}} works only with a unit. Name its column: {_mark('unit')}.",
+            f"{{0}} works only with a unit. Name its column: {mark('unit')}.",
             lambda it: it.recipe.roles.unit is None,
             blamed="unit",
         ),
@@ -367,7 +211,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "moments=covariance",
             "unit_release=pseudonym",
             "{0} cannot be combined with {1}: values that all rows of a unit share would differ from row to row. "
-            f"Choose {_mark('moments=variance')}.",
+            f"Choose {mark('moments=variance')}.",
         ),
         Refusal(
             "missing=drop",
@@ -378,7 +222,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         *(
             Refusal(
                 keyword,
-                _mark("unit_release=pseudonym"),
+                mark("unit_release=pseudonym"),
                 "{0} cannot be combined with {1}, which groups whole units by all masked columns. Leave it out.",
                 when,
             )
@@ -394,7 +238,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             keyword,
             "no confidential columns",
-            f"{keyword} applies to confidential columns, and none is named. Name them: {_mark('confidential')}.",
+            f"{keyword} applies to confidential columns, and none is named. Name them: {mark('confidential')}.",
             lambda it: not it.recipe.roles.confidential,
         )
         for keyword in ("l", "entropy_l", "recursive_l", "t")
@@ -412,14 +256,14 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             "moments_clip",
             "moments=none",
-            f"moments_clip goes with {_mark('moments=variance')} or {_mark('moments=covariance')}. Choose one, or "
+            f"moments_clip goes with {mark('moments=variance')} or {mark('moments=covariance')}. Choose one, or "
             "leave it out.",
         ),
         Refusal(
             "moments=covariance",
             "per_column=True",
             "{0} goes with groups of whole records, and with per_column a record has one group for each column. "
-            f"Choose {_mark('moments=variance')}.",
+            f"Choose {mark('moments=variance')}.",
         ),
     ),
     "blocks of units": (
@@ -427,7 +271,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "block_fusion=limited",
             "unit",
             "{0} cannot be combined with a unit: blocks that hold fewer than k units are joined, whatever their size. "
-            f"Choose {_mark('block_fusion=nearest')}.",
+            f"Choose {mark('block_fusion=nearest')}.",
         ),
     ),
     "blocks": (
@@ -454,7 +298,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         ),
         Refusal(
             "moments",
-            f"{_MASKED_ONCE}; but {_mark('moments=variance')} can, if each unit has its rows in one stratum",
+            f"{_MASKED_ONCE}; but {mark('moments=variance')} can, if each unit has its rows in one stratum",
             f"{_ONCE}, but {{moments}} would give rows of one unit different values. Leave it out{{or_variance}}. "
             f"{_OR_ROW}",
             lambda it: it.once and (it.crossing or it.recipe.masking.moments == "covariance"),
@@ -464,14 +308,14 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
     "engine": (
         Refusal(
             "scheduler",
-            f"another engine than {_mark('engine=dask')}",
-            f"{{0}} works only with {_mark('engine=dask')}. Leave it out, or add the engine.",
+            f"another engine than {mark('engine=dask')}",
+            f"{{0}} works only with {mark('engine=dask')}. Leave it out, or add the engine.",
             lambda it: it.scheduler is not None and it.engine != "dask",
         ),
         Refusal(
             "scratch",
-            _mark("engine=memory"),
-            f"{{0}} works only with {_mark('engine=disk')} or {_mark('engine=dask')}. Leave it out.",
+            mark("engine=memory"),
+            f"{{0}} works only with {mark('engine=disk')} or {mark('engine=dask')}. Leave it out.",
             lambda it: it.scratch is not None and it.engine == "memory",
         ),
     ),
@@ -501,7 +345,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             _LARGER,
             "a file larger than memory is not sorted: its rows are written in the order of the source, which helps "
             "anybody who has a list in that order ({engine}). If nobody has one, accept that order: "
-            f"{_mark('same_order=True')}.",
+            f"{mark('same_order=True')}.",
             _beyond,
         ),
     ),
@@ -532,7 +376,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "unit_constant=once",
             _LARGER,
             "{0} cannot be combined with {1}, where rows of a unit are not brought together. Choose "
-            f"{_mark('unit_constant=row')}, or mask in memory.",
+            f"{mark('unit_constant=row')}, or mask in memory.",
             _beyond,
         ),
         Refusal(
@@ -546,7 +390,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "blocks",
             _LARGER,
             f"blocks={{blocks!r}} cannot be combined with {{1}}, which are cut by median. Choose "
-            f"{_mark('blocks=median')}, or leave it out.",
+            f"{mark('blocks=median')}, or leave it out.",
             lambda it: _beyond(it) and it.recipe.blocks.by != "median",
         ),
         Refusal(
@@ -567,3 +411,8 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
     ),
 }
 """By place, in the order in which they are asked: the first that applies is raised."""
+
+
+def refuse(place: str, combined: Combination) -> None:
+    """Raise the first refusal of a place that applies."""
+    refuse_by(REFUSED[place], combined)

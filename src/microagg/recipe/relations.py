@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from microagg.base.frozen import frozen
 from microagg.checks import check_between
 from microagg.errors import InvalidParameter
-from microagg.recipe.grammar import COMPARED, LARGEST, Reader
-from microagg.recipe.trees import Expression, Name, Values
+from microagg.recipe.grammar import COMPARED, LARGEST, Expression, Name, Reader, Values
 
 _NOISE = 1e-9  # of the values that are compared: sums of floats differ by that without meaning anything
 _HOW = (

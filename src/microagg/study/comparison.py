@@ -19,7 +19,7 @@ from microagg.measures.definitions import defined
 from microagg.pictures.plots import cut_short, draw_map
 from microagg.pipeline import protect
 from microagg.recipe import OF_PROTECT, Recipe
-from microagg.recipe._signature import takes
+from microagg.recipe._tables import takes
 from microagg.release import Release
 from microagg.study.candidate import NAMED, Candidate, candidate_of
 from microagg.study.ranking import Ranking, ranking_of

@@ -7,7 +7,7 @@ from microagg.columns.roles import Role
 from microagg.errors import MicroaggError
 from microagg.files.sources import Source
 from microagg.recipe import Recipe
-from microagg.recipe.wishes import asked_of, with_declared_codes
+from microagg.recipe.data import asked_of, with_declared_codes
 from microagg.study.inspection import Inspection
 
 MOST_MOVED = 0.05

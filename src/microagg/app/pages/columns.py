@@ -21,7 +21,7 @@ from microagg.errors import InvalidParameter, MicroaggError
 from microagg.jobs.inspecting import check_weight
 from microagg.judge.names import shown
 from microagg.recipe import Recipe, Roles, choices, choices_of
-from microagg.recipe.candidates import read_candidates
+from microagg.recipe._file import read_candidates
 
 _MANY = 40  # columns of a role, beyond which they are not unfolded
 _SAID_OF_KINDS = {

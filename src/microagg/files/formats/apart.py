@@ -1,8 +1,10 @@
-"""Files of statistics packages and of Excel, read by a child process: what a damaged file does to it is not done to us.
+"""What is done apart from this thread: the work of a database's driver, and the reading of files that may be damaged.
 
-The libraries that read them are not written in Python: a damaged file can make one crash, or take all memory. A child
-reads with them, and hands over the finished table by a pipe: nothing is written to disk. The child has our rights, so
-that it is no guard against a file that was made to attack; it keeps our work from one that is broken.
+A driver works in a thread of its own: Ctrl-C stops it, and it fails in our words alone. Files of statistics packages
+and of Excel are read by a child process. The libraries that read them are not written in Python: a damaged file can
+make one crash, or take all memory. A child reads with them, and hands over the finished table by a pipe: nothing is
+written to disk. The child has our rights, so that it is no guard against a file that was made to attack; it keeps our
+work from one that is broken.
 """
 
 import atexit
@@ -13,20 +15,105 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from microagg.base.imports import pandas_kept_aside
 from microagg.columns.labels import Labels
 from microagg.errors import InvalidParameter, MicroaggError
-from microagg.files._worker import Stop, run
 from microagg.files.formats import excel as _excel
 from microagg.files.formats import statistics as _statistics
-from microagg.files.formats.archive import cannot_be_read
-from microagg.work import Progress
+from microagg.work import Progress, tell
+
+T = TypeVar("T")
+
+
+class Stop:
+    """Stops a driver."""
+
+    def __init__(self) -> None:
+        self._cancel: Callable[[], object] | None = None
+        self._wanted = False
+
+    @contextmanager
+    def by(self, cancel: Callable[[], object]) -> Iterator[None]:
+        """Say how to stop what is done within."""
+        before, self._cancel = self._cancel, cancel
+        try:
+            if self._wanted:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._cancel = before
+
+    def now(self) -> None:
+        """Stop what is being done, or what is to begin."""
+        self._wanted = True
+        cancel = self._cancel
+        if cancel is not None:
+            cancel()
+
+
+def run(
+    work: Callable[[Stop], T],
+    explain: Callable[[BaseException], MicroaggError | None],
+    progress: Progress | None = None,
+) -> T:
+    """Do some work in a thread of its own and wait for it; `progress` is called meanwhile, and may stop it.
+
+    A driver in the main thread may not let Ctrl-C through until it is done (DuckDB), or reports it as an error of its
+    own (ADBC). What interrupts is raised when the work has ended, so that nothing goes on behind; `came_too_late` says
+    that work was done in spite of it. And an error that is raised here, not where the driver's was caught, has none
+    behind it: the driver's words may hold the password or a cell.
+    """
+    stop, done = Stop(), threading.Event()
+    results: list[T] = []
+    failures: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            results.append(work(stop))
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=body, name="microagg-waits", daemon=True).start()
+    interruption = _wait(done, stop, progress)
+    if interruption is not None:
+        interruption.__dict__["came_too_late"] = bool(results)
+        raise interruption
+    if not failures:
+        return results[0]
+    failure = failures.pop()
+    raise (explain(failure) or failure) from None
+
+
+def came_too_late(interruption: BaseException) -> bool:
+    """Return whether the work that was interrupted had been done nevertheless."""
+    return bool(interruption.__dict__.get("came_too_late"))
+
+
+def _wait(done: threading.Event, stop: Stop, progress: Progress | None) -> BaseException | None:
+    """Wait for some work, and give what interrupted it: Ctrl-C, a signal that ends the process, or `progress`."""
+    interruption: BaseException | None = None
+    while True:
+        try:
+            if interruption is not None:
+                stop.now()
+            while not done.wait(0.1):
+                if interruption is None:
+                    tell(progress, 0, 0)
+                else:
+                    stop.now()  # again and again: between two statements there is nothing to stop
+            return interruption
+        except BaseException as error:  # noqa: BLE001 - raised when the work has ended
+            interruption = interruption or error
+
 
 _Answer = tuple[pa.Table, Any] | BaseException
 _Request = tuple[str, str, dict[str, Any]]
@@ -48,7 +135,7 @@ def read_apart(path: Path, kind: str, progress: Progress | None = None) -> tuple
 
     Nobody knows how far it is; `progress` is called meanwhile since what it raises stops the reading.
     """
-    _statistics.check_extra()
+    _statistics.EXTRA.check()
     return _asked(path, kind, {}, progress)
 
 
@@ -56,7 +143,7 @@ def read_excel_apart(
     path: Path, sheet: str | None, header: bool | None, progress: Progress | None = None
 ) -> tuple[pa.Table, dict[str, str]]:
     """Read a file of Excel, as `read_excel` does, by a child process."""
-    _excel.check_extra()
+    _excel.EXTRA.check()
     return _asked(path, "excel", {"sheet": sheet, "header": header}, progress)
 
 
@@ -82,7 +169,7 @@ def _read(request: _Request, stop: Stop) -> _Answer:
         if gone.code == _KILLED:
             raise MemoryError from None
         path, kind = Path(request[0]), request[1]
-        raise (cannot_be_read(path) if kind == "excel" else _statistics.cannot_be_read(path, kind)) from None
+        raise (_excel.cannot_be_read(path) if kind == "excel" else _statistics.cannot_be_read(path, kind)) from None
 
 
 class _Gone(Exception):

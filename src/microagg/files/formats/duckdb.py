@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.files._worker import Stop
 from microagg.files.files import whole_file
+from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
+from microagg.files.formats.kinds import Extra
 from microagg.files.promise import Promise, check_written
 from microagg.files.scratch import private_folder
 
@@ -26,15 +27,12 @@ _CONFIG = {"autoinstall_known_extensions": "false", "python_enable_replacements"
 # Nor does a view read other files here, which whoever made it may not read, and would find in the release. It is said
 # when a file is open: before, it keeps DuckDB from the journals of some.
 _ALONE = "SET enable_external_access = false"
+_EXTRA = Extra(("duckdb",), "duckdb:// needs the duckdb package. Run: pip install 'microagg[sql]'")
 
 
 def driver() -> Any:
     """Import duckdb, or say how to install it."""
-    try:
-        import duckdb
-    except ImportError:
-        raise InvalidParameter("duckdb:// needs the duckdb package. Run: pip install 'microagg[sql]'") from None
-    return duckdb
+    return _EXTRA.load("duckdb")
 
 
 def read(address: Address, stop: Stop) -> pa.Table:

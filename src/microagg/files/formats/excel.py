@@ -1,15 +1,18 @@
 """Excel files (.xlsx): one table on one sheet, names in its first row. Read by calamine, written by XlsxWriter.
 
 calamine reads a sheet several times faster than openpyxl, distinguishes dates from numbers and knows which cells are
-merged; XlsxWriter writes text as text, whatever it begins with, and the same bytes each time.
+merged; XlsxWriter writes text as text, whatever it begins with, and the same bytes each time. The archive that a file
+is gets looked through before a library reads it, so that none can fill the memory.
 """
 
 import datetime as dt
-import importlib
-import importlib.util
-from collections.abc import Sequence
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +22,8 @@ from microagg.checks import EXACT_INTEGERS, nearest
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.files import Check, whole_file
-from microagg.files.formats.archive import cannot_be_read, check_archive
-from microagg.files.formats.dialect import Dialect
-from microagg.files.formats.header import FirstRow
+from microagg.files.formats.dialect import Dialect, FirstRow
+from microagg.files.formats.kinds import Extra
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """Of a sheet, its first row of names counted."""
@@ -32,23 +34,10 @@ _FIRST_DAY = dt.date(1900, 1, 1)
 _FORMATS = {"date": "yyyy-mm-dd", "instant": "yyyy-mm-dd hh:mm:ss.000", "time": "hh:mm:ss.000"}
 _WHEN = dt.datetime(1980, 1, 1)  # it was written, as the file says: the same table gives the same bytes
 _OTHERWISE = "Write .csv or .parquet instead"
-
-
-def check_extra() -> None:
-    """Make sure that calamine and XlsxWriter are there, without the time that it takes to import them."""
-    if not (importlib.util.find_spec("python_calamine") and importlib.util.find_spec("xlsxwriter")):
-        raise _without_extra()
-
-
-def _imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise _without_extra() from None
-
-
-def _without_extra() -> InvalidParameter:
-    return InvalidParameter("Excel files need python-calamine and XlsxWriter. Run: pip install 'microagg[excel]'")
+EXTRA = Extra(
+    ("python_calamine", "xlsxwriter"),
+    "Excel files need python-calamine and XlsxWriter. Run: pip install 'microagg[excel]'",
+)
 
 
 def read_excel(path: Path, sheet: str | None = None, header: bool | None = None) -> tuple[pa.Table, dict[str, str]]:
@@ -86,7 +75,7 @@ def read_excel(path: Path, sheet: str | None = None, header: bool | None = None)
 
 def _cells(path: Path, sheet: str | None) -> tuple[str, int, list[list[Any]], int]:
     """Return the name of the sheet, how many others there are, its cells, and how many of them are merged."""
-    package = _imported("python_calamine")
+    package = EXTRA.load("python_calamine")
     try:
         book = package.CalamineWorkbook.from_path(str(path))
         of_table = [one for one in book.sheets_metadata if one.typ == package.SheetTypeEnum.WorkSheet]
@@ -266,7 +255,7 @@ class _Exact(float):
 def write_excel(table: pa.Table, path: Path, sheet: str | None = None, check: Check | None = None) -> None:
     """Write a table to a file of one sheet; text stays text, also where a formula would begin like it."""
     check_table(table, path.name)
-    package = _imported("xlsxwriter")
+    package = EXTRA.load("xlsxwriter")
     with whole_file(path, check=check) as fresh:
         # In memory: no other file holds a row meanwhile.
         book = package.Workbook(str(fresh), {"in_memory": True})
@@ -309,8 +298,114 @@ def _write_column(page: Any, place: int, column: Any, formats: dict[str, Any]) -
             page.write_datetime(row, place, value, formats[what])
 
 
-def read_columns(path: Path, places: Sequence[int], names: list[str]) -> pa.Table:
+def read_written_excel(path: Path, schema: pa.Schema, names: list[str]) -> pa.Table:
     """Read some columns of a file that was just written, by their places; no value that is in it is changed."""
     _, _, rows, _ = _cells(path, None)
+    places = map(schema.get_field_index, names)
     kept = [_column([row[place] for row in rows[1:]])[0] for place in places]
     return pa.table(kept, names)
+
+
+MOST_BYTES = 4 << 30
+"""Bytes of an unpacked file: a full sheet of ten columns has less."""
+
+_MOST_APART = 20_000_000  # cells from the first to the last, empty ones too: as many are held at once
+_SHARE = 20  # of which one at least must be there, beyond that
+_OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how .xls files begin, and all that have a password
+_PART = 1 << 20
+_SHEETS = "xl/worksheets/"
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{0,3})([0-9]{1,7})["']""")
+_OVERLAP = 64  # bytes: longer than any place of a cell
+
+
+def check_archive(path: Path) -> None:
+    """Refuse a file that is no archive, is damaged, has a password, or is far larger than it looks."""
+    with path.open("rb") as file:
+        if file.read(len(_OLD)) == _OLD:
+            raise InvalidData(
+                f"{path.name!r} has a password, or is an older .xls file. Save it as .xlsx, without a password."
+            )
+        try:
+            listed = zipfile.ZipFile(file).infolist()
+            if sum(one.file_size for one in listed) > MOST_BYTES:
+                raise InvalidData(
+                    f"{path.name!r} is larger than {MOST_BYTES >> 30} GB when it is unpacked. Save it as .csv instead."
+                )
+            for one in listed:
+                _look_through(file, one, path)
+        except InvalidData:
+            raise
+        except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, EOFError, ValueError):
+            raise cannot_be_read(path) from None
+
+
+def unpacked_size(path: Path) -> int:
+    """Return how many bytes the sheets of a file say that they have."""
+    try:
+        return sum(one.file_size for one in zipfile.ZipFile(path).infolist() if one.filename.startswith(_SHEETS))
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):  # who reads it will say so
+        return 0
+
+
+def cannot_be_read(path: Path) -> InvalidData:
+    """Return the error of a file that is damaged, or no Excel file."""
+    return InvalidData(
+        f"{path.name!r} cannot be read as an Excel file. It may be cut off, or of another kind; write it anew."
+    )
+
+
+def _look_through(file: BinaryIO, one: zipfile.ZipInfo, path: Path) -> None:
+    """Unpack one file of the archive part by part: it must have the size that it says, and no cells far apart."""
+    size, rows, columns, cells = 0, 0, set[bytes](), 0
+    end = b""
+    for part in _unpacked(file, one):
+        size += len(part)
+        if size > one.file_size:
+            raise cannot_be_read(path)
+        if one.filename.startswith(_SHEETS):
+            places = _PLACE.findall(end + part)
+            cells += len(places)
+            rows = max([rows, *(int(row) for _, row in places)])
+            columns |= {column for column, _ in places}
+            end = part[-_OVERLAP:]
+    if size != one.file_size:
+        raise cannot_be_read(path)
+    apart = rows * max(map(_number, columns), default=0)
+    if apart > max(_MOST_APART, _SHARE * cells):
+        raise InvalidData(
+            f"the cells of a sheet of {path.name!r} lie far apart, with nothing between. Delete what lies below or "
+            f"beside the table."
+        )
+
+
+def _unpacked(file: BinaryIO, one: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Return the bytes of a file of the archive, to the end that they have, whatever the archive says of it."""
+    file.seek(one.header_offset)
+    head = file.read(30)
+    mark, name, extra = struct.unpack("<4s22xHH", head)
+    if mark != b"PK\x03\x04" or one.flag_bits & 1 or one.compress_type not in (0, 8):
+        raise zipfile.BadZipFile
+    file.seek(one.header_offset + 30 + name + extra)
+    left, unpacking = one.compress_size, zlib.decompressobj(-15) if one.compress_type else None
+    while left:
+        read = file.read(min(_PART, left))
+        if not read:
+            raise EOFError
+        left -= len(read)
+        while unpacking is not None and read:
+            yield unpacking.decompress(read, 4 * _PART)
+            read = unpacking.unconsumed_tail
+        if unpacking is None:
+            yield read
+    if unpacking is not None:
+        yield unpacking.flush()
+        if not unpacking.eof:
+            raise EOFError
+
+
+def _number(letters: bytes) -> int:
+    """Return the number of a column by its letters."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number

@@ -1,5 +1,6 @@
 """Feather files, which are Arrow's own."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,3 +35,29 @@ def write_feather(table: pa.Table, path: Path, check: Check | None = None) -> No
         options = pa.ipc.IpcWriteOptions(compression=compression, unify_dictionaries=True)
         with pa.ipc.new_file(file, table.schema, options=options) as writer:
             writer.write_table(table)
+
+
+def read_written_feather(path: Path, schema: pa.Schema, names: list[str]) -> Iterator[pa.Table]:
+    """Return some columns of a file that was just written, a part at a time."""
+    options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in names])
+    with pa.OSFile(str(path)) as file:
+        reader = pa.ipc.open_file(file, options=options)
+        for number in range(reader.num_record_batches):
+            table = pa.Table.from_batches([reader.get_batch(number)]).select(names)
+            table.validate(full=True)
+            yield table
+
+
+def size_of_feather(path: Path) -> tuple[int, int] | None:
+    """Estimate the records of a file from its first part, as nothing else says how many; return its columns too.
+
+    That part may be the whole file, so that only one of its columns is read.
+    """
+    try:
+        with pa.memory_map(str(path)) as file:
+            columns = len(pa.ipc.open_file(file).schema)
+            first = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0][:columns]))
+            parts = first.num_record_batches
+            return first.get_batch(0).num_rows * parts if parts else 0, columns
+    except (pa.ArrowException, OSError):  # a stream, or damaged: who reads it will say so
+        return None

@@ -1,49 +1,57 @@
-"""Kinds of files, by their names."""
+"""Kinds of files, by their names, and the packages that some of them need."""
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, a_type
 
-KINDS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".sav": "spss",
-    ".zsav": "spss",
-    ".dta": "stata",
-    ".sas7bdat": "sas",
-    ".xlsx": "excel",
-}
-SUFFIXES = {
-    "csv": ".csv",
-    "parquet": ".parquet",
-    "feather": ".feather",
-    "spss": ".sav",
-    "stata": ".dta",
-    "excel": ".xlsx",
-}
+COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+
+
+@frozen()
+class Format:
+    """A kind of files.
+
+    Attributes
+    ----------
+    kind : str
+        In the words of `Source.kind`.
+    title : str
+        As people call it.
+    suffixes : tuple of str
+        How names of such files end; the first is the usual one.
+    is_written : bool
+        Whether such files are written, not only read.
+    remark : str
+        What a help text adds.
+    """
+
+    kind: str
+    title: str
+    suffixes: tuple[str, ...]
+    is_written: bool = True
+    remark: str = ""
+
+
+FORMATS = (
+    Format("csv", "CSV, TSV", (".csv", ".tsv", ".txt"), remark=", ".join(COMPRESSED)),
+    Format("parquet", "Parquet", (".parquet", ".pq"), remark="file or folder, also s3://, gs://, abfs://, hdfs://"),
+    Format("feather", "Feather", (".feather", ".arrow")),
+    Format("spss", "SPSS", (".sav", ".zsav")),
+    Format("stata", "Stata", (".dta",)),
+    Format("sas", "SAS", (".sas7bdat",), is_written=False),
+    Format("excel", "Excel", (".xlsx",)),
+)
+KINDS = {suffix: one.kind for one in FORMATS for suffix in one.suffixes}
+SUFFIXES = {one.kind: one.suffixes[0] for one in FORMATS if one.is_written}
 """The kinds that can be written, each with the usual end of a name."""
 
-COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
-TITLES = {
-    "csv": "CSV, TSV",
-    "parquet": "Parquet",
-    "feather": "Feather",
-    "spss": "SPSS",
-    "stata": "Stata",
-    "sas": "SAS",
-    "excel": "Excel",
-    "duckdb": "DuckDB",
-    "postgresql": "PostgreSQL",
-}
+TITLES = {one.kind: one.title for one in FORMATS} | {"duckdb": "DuckDB", "postgresql": "PostgreSQL"}
 """Each kind as people call it."""
 
 _OF_KINDS = {
@@ -51,15 +59,13 @@ _OF_KINDS = {
     "header": ("csv", "excel"),
 }  # the kinds that an option of reading goes with; else text
 _FILES = {"csv": "text files", "excel": "Excel files"}
-_REMARKS = {"csv": ", ".join(COMPRESSED), "parquet": "file or folder, also s3://, gs://, abfs://, hdfs://"}
 _NAMED = frozenset(map(chr, range(0xD800, 0xE000)))  # as Python names bytes that are no text
 _DATABASES = "duckdb:///file.db?table=t or postgresql://host/db?table=t"
 
 
 def known_addresses() -> str:
     """List what can be read, for a help text."""
-    kinds = dict.fromkeys(KINDS.values())
-    files = [TITLES[kind] + (f" ({_REMARKS[kind]})" if kind in _REMARKS else "") for kind in kinds]
+    files = [one.title + (f" ({one.remark})" if one.remark else "") for one in FORMATS]
     return f"{', '.join(files)}, {_DATABASES}"
 
 
@@ -148,3 +154,23 @@ def check_apart(path: Path, source: Path) -> None:
         raise InvalidParameter(
             f"{path.name!r} is a part of the source. The source is never overwritten. Pass another name."
         )
+
+
+@frozen()
+class Extra:
+    """Packages that not everybody needs, and what is said where one is not there."""
+
+    packages: tuple[str, ...]
+    remedy: str
+
+    def check(self) -> None:
+        """Make sure that all are there, without the time that it takes to import them."""
+        if not all(map(importlib.util.find_spec, self.packages)):
+            raise InvalidParameter(self.remedy)
+
+    def load(self, name: str) -> Any:
+        """Import one of them."""
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            raise InvalidParameter(self.remedy) from None

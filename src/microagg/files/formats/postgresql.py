@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from microagg.columns.numbers import is_text
-from microagg.errors import InvalidData, InvalidParameter, MicroaggError
-from microagg.files._worker import Stop
+from microagg.errors import InvalidData, MicroaggError
+from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.files.formats.duckdb import quoted
+from microagg.files.formats.kinds import Extra
 from microagg.files.promise import Promise, check_written
 
 _DATES = ("date", "timestamp", "timestamptz")
@@ -84,15 +85,12 @@ _REASONS = {
     "57014": "the server stopped it at its own time limit. Ask for a longer limit",
     "53100": "the disk of the server is full. Ask its administrator",
 }
+_EXTRA = Extra(("adbc_driver_postgresql",), "postgresql:// needs an ADBC driver. Run: pip install 'microagg[sql]'")
 
 
 def driver() -> Any:
     """Import ADBC's driver, or say how to install it."""
-    try:
-        import adbc_driver_postgresql.dbapi as dbapi
-    except ImportError:
-        raise InvalidParameter("postgresql:// needs an ADBC driver. Run: pip install 'microagg[sql]'") from None
-    return dbapi
+    return _EXTRA.load("adbc_driver_postgresql.dbapi")
 
 
 def read(address: Address, stop: Stop) -> pa.Table:

@@ -1,9 +1,8 @@
 """Files of statistics packages (SPSS, Stata, SAS), with their labels, by pyreadstat."""
 
 import datetime as dt
-import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import pyarrow.compute as pc
 from microagg.checks import EXACT_INTEGERS
 from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
-from microagg.errors import InvalidData, InvalidParameter
+from microagg.errors import InvalidData
 from microagg.files.files import Check, whole_file
-from microagg.files.formats.kinds import TITLES
+from microagg.files.formats.kinds import TITLES, Extra
 
 _FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
@@ -43,31 +42,17 @@ _DAY = 86400
 _FIRST, _LAST = -62135596800, 253402300799  # seconds from 1970 to the years 1 and 9999: Python has no other dates
 _LONGEST_NAME = {"spss": 64, "stata": 32}
 _LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
-
-
-def check_extra() -> None:
-    """Make sure that pyreadstat and polars are there, without the time that it takes to import them."""
-    if not (importlib.util.find_spec("polars") and importlib.util.find_spec("pyreadstat")):
-        raise _without_extra()
+_CELLS = 1 << 21  # read back at a time: about a quarter of a second, which Ctrl-C waits for
+EXTRA = Extra(
+    ("polars", "pyreadstat"),
+    "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'",
+)
 
 
 def require_extra() -> Any:
     """Import pyreadstat, and make sure of polars, which it takes tables from."""
-    _imported("polars")
-    return _imported("pyreadstat")
-
-
-def _imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise _without_extra() from None
-
-
-def _without_extra() -> InvalidParameter:
-    return InvalidParameter(
-        "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'"
-    )
+    EXTRA.load("polars")
+    return EXTRA.load("pyreadstat")
 
 
 def cannot_be_read(path: Path, kind: str) -> InvalidData:
@@ -83,7 +68,7 @@ def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
 
     A damaged file may crash the process: those of others are read by `read_apart`.
     """
-    package = _imported("pyreadstat")
+    package = EXTRA.load("pyreadstat")
     read = {"spss": package.read_sav, "stata": package.read_dta, "sas": package.read_sas7bdat}[kind]
     try:
         stored, meta = read(str(path), output_format="dict", user_missing=True, disable_datetime_conversion=True)
@@ -139,21 +124,8 @@ def write_statistics(
     import polars as pl
 
     _check_names(table.column_names, kind)
-    labels = labels or Labels(kind)
-    known = [name for name in table.column_names if name in original.column_names]
-    kept = [name for name in known if name not in masked.names or name in masked.categories]
-    same_kind = labels.kind == kind
-    shown = [name for name in known if name in kept or _shows_means(table, original, name, labels)]
-    formats = {name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {}
-    values = {name: labels.values[name] for name in kept if name in labels.values}
-    for name in [name for name in known if name in labels.values and name not in kept]:
-        states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
-        values[name] = {value: text for value, text in labels.values[name].items() if value in states}
-    told = [name for name in labels.tags if name not in masked.names and name not in masked.untold]
-    tagged = {name: labels.tags[name] for name in told} | dict(masked.tags)
-    told_apart = same_kind and kind == "stata"
-    tags = {name: tagged[name] for name in known if name in tagged} if told_apart else {}
-    widths = {name: labels.widths[name] for name in kept if name in labels.widths}
+    said = _said(table, original, labels or Labels(kind), kind, masked)
+    formats, widths, tags = dict(said.formats), dict(said.widths), said.tags
     series, value_labels = [], {}
     for name in table.column_names:
         column, sort = _to_stored(table[name], name, kind)
@@ -169,38 +141,26 @@ def write_statistics(
             series.append(pl.Series(name, mixed, dtype=pl.Object))
         else:
             series.append(pl.Series(name, pl.from_arrow(column)))
-        if name in values:
+        if name in said.values:
             used = {*column.unique().to_pylist(), *(tags[name].unique().to_pylist() if name in tags else ())}
-            fitting = _fitting(values[name], column.type, kind, name in tags)
+            fitting = _fitting(said.values[name], column.type, kind, name in tags)
             # The label of a value that no row has any more discloses something of rows that were left out.
             value_labels[name] = {value: text for value, text in fitting.items() if value in used}
-    common = {
-        "column_labels": {name: labels.columns[name] for name in table.column_names if name in labels.columns},
+    how: dict[str, Any] = {
+        "column_labels": dict(said.columns),
         "variable_value_labels": {name: texts for name, texts in value_labels.items() if texts},
         "variable_format": formats,
     }
+    if kind == "spss":
+        how |= {"missing_ranges": dict(said.missing), "variable_measure": dict(said.measures)}
+        how |= {"compress": path.suffix.lower() == ".zsav", "variable_display_width": widths}
+    else:
+        listed = {name: sorted(set(column.drop_null().to_pylist())) for name, column in tags.items()}
+        how |= {"version": 14, "missing_user_values": listed}
+    write = package.write_sav if kind == "spss" else package.write_dta
     with whole_file(path, check=check) as fresh:
         try:
-            if kind == "spss":
-                measures = {name: labels.measures.get(name, "unknown") for name in kept}
-                # Means of codes are no codes.
-                measures |= {name: "scale" for name in labels.measures if _is_number(table, name) and name not in kept}
-                package.write_sav(
-                    pl.DataFrame(series),
-                    str(fresh),
-                    compress=path.suffix.lower() == ".zsav",
-                    missing_ranges={
-                        name: labels.missing[name]
-                        for name in known
-                        if name in labels.missing and (name in kept or name in masked.codes)
-                    },
-                    variable_measure={name: text for name, text in measures.items() if text in _MEASURES},
-                    variable_display_width=widths,
-                    **common,
-                )
-            else:
-                listed = {name: sorted(set(column.drop_null().to_pylist())) for name, column in tags.items()}
-                package.write_dta(pl.DataFrame(series), str(fresh), version=14, missing_user_values=listed, **common)
+            write(pl.DataFrame(series), str(fresh), **how)
         except Exception as error:  # pyreadstat's own errors are plain Exceptions, and may show cells
             if isinstance(error, (MemoryError, OSError)):
                 raise
@@ -209,6 +169,35 @@ def write_statistics(
                 f"Shorten names and labels, or write Parquet instead."
             ) from None
         _forget_time(fresh, kind)
+
+
+def _said(table: pa.Table, original: pa.Table, labels: Labels, kind: str, masked: MaskedColumns) -> Labels:
+    """Return what is still true of the columns of a table, of all that the file of the original says."""
+    known = [name for name in table.column_names if name in original.column_names]
+    kept = [name for name in known if name not in masked.names or name in masked.categories]
+    same_kind = labels.kind == kind
+    shown = [name for name in known if name in kept or _shows_means(table, original, name, labels)]
+    values = {name: labels.values[name] for name in kept if name in labels.values}
+    for name in [name for name in known if name in labels.values and name not in kept]:
+        states = {*masked.codes.get(name, ()), *(masked.tags[name].unique().to_pylist() if name in masked.tags else ())}
+        values[name] = {value: text for value, text in labels.values[name].items() if value in states}
+    told = [name for name in labels.tags if name not in masked.names and name not in masked.untold]
+    tagged = {name: labels.tags[name] for name in told} | dict(masked.tags)
+    told_apart = same_kind and kind == "stata"
+    measures = {name: labels.measures.get(name, "unknown") for name in kept}
+    # Means of codes are no codes.
+    measures |= {name: "scale" for name in labels.measures if _is_number(table, name) and name not in kept}
+    declared = [name for name in known if name in labels.missing and (name in kept or name in masked.codes)]
+    return Labels(
+        kind,
+        columns={name: labels.columns[name] for name in table.column_names if name in labels.columns},
+        values=values,
+        formats={name: labels.formats[name] for name in shown if name in labels.formats} if same_kind else {},
+        measures={name: text for name, text in measures.items() if text in _MEASURES},
+        widths={name: labels.widths[name] for name in kept if name in labels.widths},
+        missing={name: labels.missing[name] for name in declared},
+        tags={name: tagged[name] for name in known if name in tagged} if told_apart else {},
+    )
 
 
 def _narrow(formats: dict[str, str], widths: dict[str, int], name: str, column: Any) -> None:
@@ -367,3 +356,38 @@ def _forget_time(path: Path, kind: str) -> None:
         if place >= 0:
             file.seek(place + len(mark))
             file.write(b"01 Jan 1970 00:00")
+
+
+def read_written_statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
+    """Return some columns of a file that was just written, a part at a time."""
+    package = require_extra()  # in this process: the file is our own, and none of others that may crash it
+    read = {"spss": package.read_sav, "stata": package.read_dta}[kind]
+    rows = max(1, _CELLS // len(names))
+    start, found = 0, rows
+    while found == rows:
+        try:
+            stored, meta = read(
+                str(path),
+                output_format="dict",
+                usecols=names,
+                row_offset=start,
+                row_limit=rows,
+                user_missing=True,
+                disable_datetime_conversion=True,
+            )
+            columns = [_stored(stored[name], meta.readstat_variable_types[name], kind) for name in names]
+        except Exception as error:  # pyreadstat's own errors are plain Exceptions
+            if isinstance(error, MemoryError):
+                raise
+            raise InvalidData(f"{path.name!r} cannot be read completely.") from None
+        found = len(columns[0])
+        start += found
+        yield pa.table(columns, names)
+
+
+def _stored(values: list[Any], stored_as: str, kind: str) -> pa.Array:
+    if stored_as == "string":
+        return pa.array(values, pa.string(), from_pandas=True)
+    if kind == "stata":  # whose missing values .a to .z come as letters
+        values = [None if isinstance(value, str) else value for value in values]
+    return pa.array(values, pa.float64(), from_pandas=True)

@@ -1,9 +1,14 @@
-"""Text files, such as CSV: read as text without loss, and written again as they were."""
+"""Text files, such as CSV: read as text without loss, and written again as they were.
+
+A quoted cell that holds line breaks may contain records by mistake, which would be released unchanged: it is refused.
+"""
 
 import gzip
+import io
+import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,13 +19,23 @@ import pyarrow.compute as pc
 from microagg.columns.numbers import is_text, to_text
 from microagg.errors import InvalidData
 from microagg.files.files import Check, whole_file
-from microagg.files.formats.content import Readable, open_bytes
-from microagg.files.formats.dialect import DELIMITERS, Dialect, find_dialect, has_nul, refind_encoding, wrong_encoding
-from microagg.files.formats.header import FirstRow
-from microagg.files.formats.quotes import check_quoted_cells
+from microagg.files.formats.dialect import (
+    DELIMITERS,
+    SAMPLE,
+    Dialect,
+    FirstRow,
+    Readable,
+    find_dialect,
+    has_nul,
+    open_bytes,
+    refind_encoding,
+    wrong_encoding,
+)
+from microagg.files.formats.kinds import COMPRESSED
 
 _BLOCK = 1 << 23
 _ROWS = 1 << 16  # written at a time
+_UNPACKED = 5  # bytes of text for each one that is compressed: a guess
 # Signs of full width too: some spreadsheets take them for plain ones. Some pass over what is not seen before a sign.
 _RISKY = r"^(?:[\t\r\n]|[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])"
 
@@ -98,17 +113,17 @@ def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: lis
 
 
 def read_written_text(
-    path: Path, compression: str | None, dialect: Dialect, fields: int, columns: dict[int, pa.DataType]
+    path: Path, compression: str | None, dialect: Dialect, schema: pa.Schema, names: list[str]
 ) -> Iterator[pa.Table]:
-    """Return some columns of a text file that was just written, by their places and as these types, a part at a time.
+    """Return some columns of a text file that was just written, by their places, a part at a time.
 
-    `compression` is what the file's name will say, and `fields` the number of its columns.
+    `compression` is what the file's name will say, and `schema` that of the table that was written.
     """
     from pyarrow import csv as arrow_csv
 
-    how = _how(replace(dialect, fields=fields))
+    how = _how(replace(dialect, fields=len(schema)))
     how["read_options"].skip_rows_after_names = _rows_above(dialect)
-    types = {f"f{place}": kind for place, kind in columns.items()}
+    types = {f"f{schema.get_field_index(name)}": _type_in_text(schema.field(name).type) for name in names}
     how["convert_options"].include_columns = list(types)
     how["convert_options"].column_types = types
     how["convert_options"].decimal_point = dialect.marks.decimal
@@ -116,6 +131,23 @@ def read_written_text(
         file.read(len(dialect.bom))
         for batch in arrow_csv.open_csv(file, **how):
             yield pa.Table.from_batches([batch])
+
+
+def _type_in_text(kind: pa.DataType) -> pa.DataType:
+    """Numbers are compared as such: 0 and -0 are one. Whole ones are not made floats, which hold fewer of them."""
+    if pa.types.is_integer(kind):
+        return pa.uint64() if pa.types.is_uint64(kind) else pa.int64()
+    return pa.float64() if pa.types.is_floating(kind) else pa.string()
+
+
+def size_of_text(path: Path, **reading: Any) -> tuple[int, int]:
+    """Estimate from the length of the first lines how many records there are; return the number of fields too."""
+    with open_bytes(path) as file:
+        start = file.read(SAMPLE)
+    size = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
+    lines = max(2, start.count(b"\n"))
+    rows = lines if len(start) < SAMPLE else size * lines // len(start)
+    return rows - 1, find_dialect(path, **reading).fields
 
 
 def _read_to_end(
@@ -323,3 +355,99 @@ def _quoted(column: pa.Array, special: str) -> pa.Array:
     quote = pa.scalar('"', pa.large_string())
     wrapped = pc.binary_join_element_wise(quote, doubled, quote, pa.scalar("", pa.large_string()))
     return pc.if_else(needs, wrapped, column)
+
+
+_TO_QUOTE = re.compile('(?:[^"]|"")*')
+
+
+def check_quoted_cells(path: Readable, dialect: Dialect) -> None:
+    """Refuse a quoted cell that runs over lines and may be records behind a stray quote.
+
+    A cell within quotes may hold line breaks. Two stray quotes make one cell of all the records between them, so such
+    a cell must close before a delimiter or a line's end, and must not look as if it held records: a line of it with as
+    many delimiters as a record has, or a beginning and an end that complete the records in which its quotes stand.
+    """
+    if not _has_quotes(path, dialect):
+        return
+    tidy = _tidy_line(dialect.delimiter)
+    cell: _Cell | None = None
+    with open_bytes(path) as file:
+        file.read(len(dialect.bom))
+        with io.TextIOWrapper(file, dialect.codec, newline="") as text:
+            for number, line in enumerate(text, 1):
+                if cell is None and ('"' not in line or tidy.fullmatch(line)):
+                    continue
+                cell = _after_line(path.name, line, number, cell, dialect)
+    if cell is not None:
+        raise InvalidData(
+            f"{path.name!r} has a quote in line {cell.number} that is opened and not closed. Close it; the file may "
+            "be incomplete."
+        )
+
+
+def _tidy_line(delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of a line whose quoted cells all end within it, as those of most lines do."""
+    mark = re.escape(delimiter)
+    field = rf'(?:"[^"\r\n]*+(?:""[^"\r\n]*+)*+"|[^"{mark}\r\n][^{mark}\r\n]*+|)'
+    return re.compile(rf"{field}(?:{mark}{field})*+\r?\n?")
+
+
+@dataclass
+class _Cell:
+    """A quoted cell that is still open: where it began, and the delimiters in each of its lines so far."""
+
+    number: int  # of the line
+    field: int  # of the record, from 0
+    delimiters: list[int]
+
+
+def _after_line(name: str, line: str, number: int, cell: _Cell | None, dialect: Dialect) -> _Cell | None:
+    """Go through a line; return the cell that is open at its end."""
+    delimiter = dialect.delimiter
+    position, field = 0, 0 if cell is None else cell.field
+    if cell is None:
+        cell = _Cell(number, 0, []) if line[0] == '"' else None
+        position = 0 if cell is None else 1
+    while True:
+        if cell is not None:
+            end = _TO_QUOTE.match(line, position).end()  # type: ignore[union-attr]
+            cell.delimiters.append(line.count(delimiter, position, end))
+            if end == len(line):
+                return cell
+            _check_closed(name, cell, line[end + 1 : end + 2], dialect)
+            position, cell = end + 1, None
+        position = line.find(delimiter, position) + 1
+        if position == 0:
+            return None
+        field += 1
+        if line[position : position + 1] == '"':
+            cell = _Cell(number, field, [])
+            position += 1
+
+
+def _check_closed(name: str, cell: _Cell, after: str, dialect: Dialect) -> None:
+    if len(cell.delimiters) == 1:
+        return
+    where = f"{name!r} has a cell within quotes that begins in line {cell.number} and runs over {len(cell.delimiters)}"
+    if after not in (dialect.delimiter, "\r", "\n", ""):
+        raise InvalidData(
+            f"{where} lines, and more text follows its closing quote: a quote may be missing, and the cell may "
+            "contain whole records. Close the quote in that line, or double it if it is part of the text."
+        )
+    last = dialect.fields - 1
+    completes = cell.delimiters[0] >= last - cell.field and cell.delimiters[-1] >= cell.field
+    if last > 0 and (completes or max(cell.delimiters[1:]) >= last):
+        raise InvalidData(
+            f"{where} lines that look like records: as many {dialect.shown()['delimiter']!r} as a record has. Close "
+            "the quote in that line; if it is one text, remove the line breaks or the delimiters from it."
+        )
+
+
+def _has_quotes(path: Readable, dialect: Dialect) -> bool:
+    if dialect.codec not in ("utf-8", "cp1252"):  # a quote need not be that byte, nor that byte a quote
+        return True
+    with open_bytes(path) as file:
+        while chunk := file.read(SAMPLE):
+            if b'"' in chunk:
+                return True
+    return False

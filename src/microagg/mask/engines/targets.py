@@ -17,7 +17,7 @@ from microagg.files.batches import Batches
 from microagg.files.formats.kinds import is_text_name, kind_of
 from microagg.files.promise import Promise, check_written
 from microagg.files.publishing import check_replaceable_in_store, check_writable, look_for_orphans
-from microagg.files.read_back import read_back
+from microagg.files.sources import read_back
 from microagg.files.stores import Place, Where, where
 from microagg.mask.engines.scratch import Scratch
 from microagg.work import Progress, tell

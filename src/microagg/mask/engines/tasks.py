@@ -26,7 +26,7 @@ from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, StoreFailed
 from microagg.files.batches import Batches, parquet_writer, read_row_groups
 from microagg.files.promise import digests_written
-from microagg.files.read_back import read_back
+from microagg.files.sources import read_back
 from microagg.files.stores import Place, Where
 from microagg.mask.engines.blocks import Node, Region, fill_block, finish_weights, put, totals_found, turns_of, used_by
 from microagg.mask.engines.census import Census, Keys, spelling_keys, units_of

@@ -10,7 +10,7 @@ from microagg.errors import InvalidParameter
 from microagg.measures.analyses.fitting import Column
 from microagg.measures.analyses.records import Sample, Values
 from microagg.measures.analyses.terms import Term
-from microagg.recipe.trees import Call, Expression, Name
+from microagg.recipe.grammar import Call, Expression, Name
 
 INTERCEPT = "intercept"
 MOST_COEFFICIENTS = 1000

@@ -8,8 +8,7 @@ from microagg.base.frozen import frozen
 from microagg.checks import nearest, shown_name
 from microagg.errors import RoleError
 from microagg.measures.analyses.definition import as_text
-from microagg.recipe.grammar import Formula, Reader
-from microagg.recipe.trees import ELEMENTWISE, FUNCTIONS, Expression, Name
+from microagg.recipe.grammar import ELEMENTWISE, FUNCTIONS, Expression, Formula, Name, Reader
 
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
