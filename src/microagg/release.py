@@ -31,12 +31,11 @@ from microagg.mask.facts import MissingFacts, OnceFacts, WeightFacts, WholeFile,
 from microagg.mask.masked import Masked, enough_weigh
 from microagg.mask.moments import MomentFacts, moment_words
 from microagg.mask.relations import KeptRelation
-from microagg.measures.anonymity import Anonymity
+from microagg.measures.anonymity import Anonymity, RebuiltUnits, rebuilt_units
 from microagg.measures.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.measures.diversity import DiversityFacts, demand_words
 from microagg.measures.loss import InformationLoss
 from microagg.measures.pmse import MOST_RECORDS, PMSE, measure_pmse
-from microagg.measures.rebuilding import RebuiltUnits, rebuilt_units
 from microagg.measures.risk import DisclosureRisk, measure_risk
 from microagg.measures.utility import LossMeasures, measure_loss
 from microagg.recipe import Recipe
@@ -182,7 +181,7 @@ class Release(Generic[IntoDataFrameT]):
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
-        from microagg.judge.bound import bound_of
+        from microagg.judge.loss import bound_of
 
         return bound_of(self, information, progress)
 

@@ -7,16 +7,16 @@ from microagg.app.jobs import comparing
 from microagg.app.session import Session
 from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
-from microagg.jobs import candidates
-from microagg.jobs.candidates import as_compared, ranking_by, variants
+from microagg.jobs.candidates import comparison_of, ranking_by, variants
 from microagg.judge.names import shown
 from microagg.recipe import Recipe
+from microagg.study.candidate import seen_by
 from microagg.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from microagg.app.history import Kept
-    from microagg.jobs.trying import Tried
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
+    from microagg.jobs.trial import Tried
     from microagg.study.candidate import Candidate
 
 MOST = 100
@@ -125,7 +125,7 @@ def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, ke
     shelf = session.shelf
     judged = shelf.compared.get(key)
     if judged is not None:
-        judged = as_compared(judged, ranking, recipe.compare.x)
+        judged = seen_by(judged, ranking, recipe.compare.x)
     refused = shelf.refused.get(_wish(key, recipe))
     return Row(
         shelf.number(key, recipe) if kept is None else kept.number,
@@ -147,7 +147,7 @@ def _wish(key: str, recipe: Recipe) -> str:
 def beside_each_other(rows: list[Row]) -> Comparison | None:
     """Return a comparison of those that have figures; None if none has."""
     there = [row.judged for row in rows if row.judged is not None]
-    return candidates.beside_each_other(there, [("", rows[0].recipe)]) if there else None
+    return comparison_of(there, [("", rows[0].recipe)]) if there else None
 
 
 def start(session: Session, rows: list[Row]) -> None:

@@ -12,10 +12,10 @@ from microagg.app.session import Session
 from microagg.app.worker import EXPORT, PREPARE, Cancelled, Job
 from microagg.files.addresses import file_digest
 from microagg.jobs import masking, writing
-from microagg.jobs.choosing import with_remarks
-from microagg.jobs.findings import to_tick
+from microagg.jobs.facts import to_tick
+from microagg.jobs.messages import Told
 from microagg.jobs.opening import Opened, open_file
-from microagg.jobs.words import Told
+from microagg.jobs.writing import with_remarks
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import render

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from microagg.base.frozen import frozen
 
 if TYPE_CHECKING:
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
     from microagg.jobs.writing import Written
     from microagg.recipe import Recipe
     from microagg.report.parts import Finding

@@ -10,19 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from microagg.app.figures import Cache, Times
 from microagg.app.history import History, Kept, Step
 from microagg.app.releasing import Releasing
-from microagg.app.shelf import Shelf
+from microagg.app.shelf import Cache, Shelf, Times
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 from microagg.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from microagg.jobs.guesses import ReadingGuess
     from microagg.jobs.memory import Beyond
-    from microagg.jobs.opening import Opened
-    from microagg.jobs.trying import Tried
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
+    from microagg.jobs.opening import Opened, ReadingGuess
+    from microagg.jobs.trial import Tried
     from microagg.recipe import Recipe
     from microagg.recipe.candidates import Saved
     from microagg.release import Release
@@ -229,8 +227,8 @@ class Session:
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
-        from microagg.jobs.guesses import reading_guesses
         from microagg.jobs.inspecting import looked_at
+        from microagg.jobs.opening import reading_guesses
 
         job.phase(_LOOKING)
         found, guesses = looked_at(opened, job.progress), reading_guesses(opened.source)

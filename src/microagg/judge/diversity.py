@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.algorithms.diversity.demand import Confidential, Figures, Limits
 from microagg.algorithms.diversity.ways import WAYS
 from microagg.columns import frames
 from microagg.columns.roles import Role
+from microagg.columns.table import Labels
 from microagg.judge.names import shown
 from microagg.judge.parts import Bar, Demanded, GivenAway, Kept, WorstGroup, finite
 from microagg.judge.run import columns_of
@@ -17,7 +17,6 @@ from microagg.measures.diversity import given_away, goals_of
 if TYPE_CHECKING:
     from microagg.release import Release
 
-Labels = NDArray[np.int64]
 
 _MOST_BARS = 12
 

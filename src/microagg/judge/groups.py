@@ -19,7 +19,7 @@ from microagg.judge.bins import SMALL_CELL
 from microagg.judge.names import shown
 from microagg.judge.parts import Alone, Groups, LeftOut, MissingValues, SizeCount, Strata, UnitFacts
 from microagg.judge.run import Run, columns_of
-from microagg.measures.rebuilding import RebuiltUnits
+from microagg.measures.anonymity import RebuiltUnits
 from microagg.work import Progress, part, stage, tell
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from microagg.judge.diversity import diversity_of, kept_of
 from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
 from microagg.judge.drawn import distributions_of
 from microagg.judge.groups import groups_of, idle_codes_of, left_out_of, missing_of, standing_alone, strata_of
-from microagg.judge.loss import correlations_of, loss_of, moved
-from microagg.judge.moments import moments_of
+from microagg.judge.loss import correlations_of, loss_of, moments_of, moved
 from microagg.judge.names import shown
 from microagg.judge.origin import missing_codes_of, missing_weights_of, recoded_of
 from microagg.judge.parts import (

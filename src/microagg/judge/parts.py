@@ -6,10 +6,10 @@ from dataclasses import field
 
 from microagg.base.frozen import frozen
 from microagg.base.readonly import ReadOnly
+from microagg.measures.anonymity import RebuiltUnits as RebuiltUnits
 from microagg.measures.columns import ColumnChange as ColumnChange
 from microagg.measures.criterion import Criterion as Criterion
 from microagg.measures.diversity import Goal as Goal
-from microagg.measures.rebuilding import RebuiltUnits as RebuiltUnits
 from microagg.measures.weights import Telling as Telling
 
 

@@ -6,7 +6,7 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microagg.algorithms._run import SLICE, records_and_k
 from microagg.algorithms.equivalence import rows_of
@@ -22,11 +22,9 @@ from microagg.base.frozen import frozen
 from microagg.checks import check_jobs, check_option
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Number
-from microagg.columns.table import Table
+from microagg.columns.table import Labels, Table
 from microagg.measures.loss import InformationLoss
 from microagg.work import Progress, Work, in_parallel, part, tell
-
-Labels = NDArray[np.int64]
 
 MOST_WORK = 20_000_000_000
 """Coordinates that may be looked at for the bound of a release: 3 to 20 s of one processor."""

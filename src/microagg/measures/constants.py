@@ -16,12 +16,11 @@ from microagg.algorithms.equivalence import codes_of
 from microagg.base.frozen import frozen
 from microagg.columns.kinds import Number
 from microagg.columns.steps import Steps
-from microagg.columns.table import Coded, Table
+from microagg.columns.table import Coded, Labels, Table
 from microagg.columns.wide import differing_within, is_constant_within
 from microagg.measures.joint import TooManyUnknowns, solved_unknowns
 from microagg.work import Progress, stage
 
-Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 _MOST = 50_000  # units that are solved together

@@ -12,11 +12,10 @@ from microagg.algorithms.kernels.linkage import count_as_near, weigh_children
 from microagg.algorithms.kernels.records import coordinates, take
 from microagg.algorithms.kernels.tree import tree_of
 from microagg.columns.embedding import Points, embed_both, space_of
-from microagg.columns.table import Table
+from microagg.columns.table import Labels, Table
 from microagg.columns.wide import columns_alike_within, shapes_of, wides_of
 from microagg.work import Progress, Told, Work, in_parallel, stage, tell
 
-Labels = NDArray[np.int64]
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s

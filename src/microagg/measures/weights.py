@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from microagg.algorithms.units import held_by
 from microagg.base.frozen import frozen
 from microagg.base.readonly import ReadOnly
+from microagg.columns.table import Labels
 from microagg.columns.weights import DOMINATED
 
-Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 

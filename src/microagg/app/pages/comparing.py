@@ -19,12 +19,13 @@ from microagg.app.words import set_out
 from microagg.app.worker import COMPARE
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.jobs.candidates import criteria, map_section, not_used
+from microagg.jobs.candidates import map_section, not_used
 from microagg.judge.names import shown
 from microagg.measures.criterion import Criterion
 from microagg.measures.definitions import defined
 from microagg.recipe import Recipe
 from microagg.report import pictures
+from microagg.study.candidate import known_criteria
 from microagg.study.comparison import Comparison
 from microagg.study.variants import KS_COMPARED, methods_to_compare
 
@@ -119,7 +120,7 @@ def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
     """The fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
     recipe = session.recipe
     made = list(table_of("compare", recipe, session.columns, wrong).controls)
-    ranks, axes = criteria(recipe)
+    ranks, axes = known_criteria(recipe)
     for place, one in enumerate(made):
         if wrong is not None and one.name in wrong.posted:
             usual = wrong.posted[one.name]

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered
-from microagg.app.leaving import free_name
+from microagg.app.pages.quitting import free_name
 from microagg.app.session import OUTPUT, Session
 from microagg.app.words import said, said_of_name
 from microagg.app.worker import READ, Job

@@ -20,7 +20,7 @@ from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.files.addresses import kind_at
 from microagg.jobs import again, outputs, writing
-from microagg.jobs.choosing import one_line
+from microagg.jobs.writing import one_line
 from microagg.report.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be

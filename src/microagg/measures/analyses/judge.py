@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.columns.table import Table
+from microagg.columns.table import Labels, Table
 from microagg.errors import InputError, InvalidData, MicroaggError, blamed
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.definition import Found, Values
 from microagg.measures.analyses.estimate import Estimate, Judged, Utility
-from microagg.measures.analyses.records import Labels, Records, Sample, Shared
+from microagg.measures.analyses.records import Records, Sample, Shared
 from microagg.measures.analyses.terms import Term, known
 from microagg.work import Progress, in_parallel, one_thread_for_matrices, part, tell, threads_for
 

@@ -8,9 +8,8 @@ import numpy as np
 from microagg.errors import InvalidParameter
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.definition import AnalysisKind, Found, Option, one_figure
-from microagg.measures.analyses.records import Sample, Values
+from microagg.measures.analyses.records import Sample, Values, errors_of, errors_of_totals
 from microagg.measures.analyses.terms import Condition, Term, as_condition, known
-from microagg.measures.analyses.variance import errors_of, errors_of_totals
 
 
 def _column(sample: Sample, analysis: Analysis, place: int = 0) -> Values:

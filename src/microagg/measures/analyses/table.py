@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from microagg.checks import shown_name
+from microagg.columns.table import Labels
 from microagg.errors import InvalidData
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.definition import AnalysisKind, Found
-from microagg.measures.analyses.records import Labels, Sample, Values
+from microagg.measures.analyses.records import Sample, Values, errors_of, errors_of_totals
 from microagg.measures.analyses.terms import Term, known
-from microagg.measures.analyses.variance import errors_of, errors_of_totals
 
 _MOST_CELLS = 10_000  # more than anybody reads
 
