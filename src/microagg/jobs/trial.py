@@ -17,7 +17,7 @@ from microagg.jobs.facts import findings_of, release_facts
 from microagg.judge.judgement import tree_by
 from microagg.judge.loss import loss_word
 from microagg.judge.names import shown
-from microagg.judge.parts import Tree
+from microagg.judge.parts import JudgedTree
 from microagg.mask.facts import uncounted_words
 from microagg.release import Release
 from microagg.report import pictures
@@ -208,7 +208,7 @@ def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     return Looked(_figures(model), columns, model.not_drawn, {name: text for name, text in drawn.items() if text})
 
 
-def _unused_tree(release: Release[Any]) -> Tree | None:
+def _unused_tree(release: Release[Any]) -> JudgedTree | None:
     """Return the dependence tree of a file that was grouped on all its columns, as EMAD would take it."""
     table = release._both()[0]
     if release.selection is not None or len(table) < 2 or table.n_records * len(table) ** 2 > _MOST_FOR_TREE:

@@ -23,7 +23,7 @@ groups no single one, still less a record, can be recognised.
 """
 
 
-class Cut(Protocol):
+class BinCut(Protocol):
     """Cuts a range into about so many bins: gives the borders, and what they are called where they are no numbers."""
 
     def __call__(self, low: float, high: float, bins: int, *, whole: bool) -> tuple[Values, tuple[str, ...]]:
@@ -36,7 +36,7 @@ def cut_of_numbers(low: float, high: float, bins: int, *, whole: bool) -> tuple[
 
 
 def before_and_after(
-    name: str, original: Values, masked: Values, cut: Cut = cut_of_numbers, n_records: tuple[int, int] | None = None
+    name: str, original: Values, masked: Values, cut: BinCut = cut_of_numbers, n_records: tuple[int, int] | None = None
 ) -> Distribution:
     """Bin a column before and after masking, for the internal report.
 
@@ -63,7 +63,7 @@ def before_and_after(
 
 
 def masked_only(
-    name: str, masked: Values, k: int, cut: Cut = cut_of_numbers, n_records: int | None = None
+    name: str, masked: Values, k: int, cut: BinCut = cut_of_numbers, n_records: int | None = None
 ) -> Distribution:
     """Bin a masked column, for the public: no bin of few records, open ends, shares in whole percent."""
     n = masked.size if n_records is None else n_records

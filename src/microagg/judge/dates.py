@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.columns.dates import DateForm, DatesSeen
-from microagg.judge.bins import Cut, nice_edges
+from microagg.judge.bins import BinCut, nice_edges
 
 _STEPS = (
     ("s", 1), ("s", 5), ("s", 15), ("m", 1), ("m", 5), ("m", 15), ("h", 1), ("h", 3), ("h", 6), ("D", 1), ("D", 2),
@@ -22,7 +22,7 @@ _LENGTHS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0), ("s", 1.0))
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6}
 
 
-def cut_of_dates(series: Any, name: Any) -> Cut:
+def cut_of_dates(series: Any, name: Any) -> BinCut:
     """Return how the axis of a column of dates is cut, by how its file stores them."""
     array = series.to_arrow()
     seen = DatesSeen(array.type, name)
@@ -43,7 +43,7 @@ def _unit(form: DateForm) -> str:
     return "us" if unit == "ns" else unit
 
 
-def _cut_of_calendar(unit: str, called: Callable[[np.datetime64, str], str]) -> Cut:
+def _cut_of_calendar(unit: str, called: Callable[[np.datetime64, str], str]) -> BinCut:
     """Cut at beginnings of years, months, days, hours, ..."""
 
     def cut(low: float, high: float, bins: int, *, whole: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:  # noqa: ARG001
@@ -79,7 +79,7 @@ def _clock(edge: np.datetime64, by: str) -> str:
     return _day(edge, by).partition(" ")[2] or "00:00"
 
 
-def _cut_of_lengths(per_second: float) -> Cut:
+def _cut_of_lengths(per_second: float) -> BinCut:
     """Cut durations at round numbers of days, hours, minutes or seconds."""
 
     def cut(low: float, high: float, bins: int, *, whole: bool) -> tuple[NDArray[np.float64], tuple[str, ...]]:  # noqa: ARG001

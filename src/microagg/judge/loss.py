@@ -12,7 +12,7 @@ from microagg.checks import check_jobs
 from microagg.columns import frames
 from microagg.judge.drawn import MOST_DRAWN
 from microagg.judge.names import shown
-from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMoments, Loss, Moved, finite
+from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMoments, JudgedMove, Loss, finite
 from microagg.measures.bound import LossBound, bound_of_release
 from microagg.measures.columns import Everybody, changes_of
 from microagg.measures.loss import InformationLoss
@@ -93,10 +93,10 @@ def correlations_of(release: "Release[Any]") -> Correlations | None:
     )
 
 
-def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> Moved:
+def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> JudgedMove:
     """Return the mean change of a correlation as less than some step, or more than all."""
     limit = next((step for step in steps if mean < step), None)
-    return Moved(steps[-1], less=False) if limit is None else Moved(limit, less=True)
+    return JudgedMove(steps[-1], less=False) if limit is None else JudgedMove(limit, less=True)
 
 
 def bound_of(release: "Release[Any]", information: InformationLoss, progress: Progress | None = None) -> LossBound:

@@ -46,7 +46,7 @@ class UnitFacts:
 
 
 @frozen()
-class Groups:
+class JudgedGroups:
     """k promised and reached, and the groups behind it."""
 
     promised: int
@@ -227,7 +227,7 @@ class MissingValues:
 
 
 @frozen()
-class Recoded:
+class RecodedColumn:
     """A released column that was recoded before anything was masked."""
 
     column: str
@@ -313,7 +313,7 @@ class Distribution:
 
 
 @frozen()
-class Moved:
+class JudgedMove:
     """How far a correlation moved on average: less than some step, or more than the last of them."""
 
     than: float
@@ -350,7 +350,7 @@ class RecordRisk:
 
 
 @frozen()
-class Linkage:
+class JudgedLinkage:
     """By what, and on what, records were linked."""
 
     sets: int  # of keys that were tried
@@ -368,7 +368,7 @@ class ConstantsFound:
 
 
 @frozen()
-class Risk:
+class JudgedRisk:
     """What an intruder could still do."""
 
     keys: tuple[str, ...]  # the columns that the intruder is assumed to know
@@ -378,7 +378,7 @@ class Risk:
     seed: int | None  # what they were drawn with
     standard_error: float  # of linkage, in percent
     full_error: float  # of linkage by all keys
-    linkage: Linkage
+    linkage: JudgedLinkage
     records: RecordRisk
     columns: tuple[ColumnRisk, ...]
     dominance_percent: float
@@ -422,7 +422,7 @@ class Demanded:
 
 
 @frozen()
-class Kept:
+class JudgedDemands:
     """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
 
     columns: tuple[Demanded, ...]
@@ -436,7 +436,7 @@ class Kept:
 
 
 @frozen()
-class Tree:
+class JudgedTree:
     """The dependence tree by which the columns that form groups were chosen."""
 
     measure: str

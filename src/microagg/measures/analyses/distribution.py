@@ -6,7 +6,7 @@ A quantile is the smallest value with a cumulated weight of at least p of all.
 import numpy as np
 
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.definition import AnalysisKind, Found, Option, one_figure, positive, probabilities
+from microagg.measures.analyses.definition import AnalysisKind, Estimates, Option, one_figure, positive, probabilities
 from microagg.measures.analyses.records import Sample, Values, errors_of
 from microagg.measures.analyses.terms import Term
 
@@ -34,7 +34,7 @@ class Cumulated:
         return found
 
 
-def _quantile(sample: Sample, analysis: Analysis) -> Found:
+def _quantile(sample: Sample, analysis: Analysis) -> Estimates:
     """Return quantiles with intervals by Woodruff (1952).
 
     The share F of values up to the quantile is linearised, and the interval p ± z · error of F is turned back into
@@ -53,13 +53,13 @@ def _quantile(sample: Sample, analysis: Analysis) -> Found:
         highs.append(cumulated.quantiles(np.minimum(p + moves, 1.0)))
     low, high = np.array(lows), np.array(highs)
     terms = [f"p = {p:g}" for p in analysis.option("p")]
-    return Found(terms, np.array(found), (high - low) / (2.0 * sample.z), (low, high))
+    return Estimates(terms, np.array(found), (high - low) / (2.0 * sample.z), (low, high))
 
 
 QUANTILE = AnalysisKind("quantile", "Quantile", _quantile, options={"p": Option((0.5,), probabilities)}, tested=False)
 
 
-def _gini(sample: Sample, analysis: Analysis) -> Found:
+def _gini(sample: Sample, analysis: Analysis) -> Estimates:
     """Return G = ΣΣ w_i w_j |x_i − x_j| / (2 W Σ w x), in percent.
 
     The influence of record k is (A_k − G (Y + W x_k)) / (W Y), with A_k = Σ_j w_j |x_k − x_j| and Y = Σ w x.
@@ -80,7 +80,7 @@ def _gini(sample: Sample, analysis: Analysis) -> Found:
     return one_figure(100.0 * found, 100.0 * errors_of(sample, influences))
 
 
-def _poverty(sample: Sample, analysis: Analysis) -> Found:
+def _poverty(sample: Sample, analysis: Analysis) -> Estimates:
     """Return the share of x < t with t = f · median, in percent; each domain has its own median.
 
     The threshold is estimated too (Deville 1999; Osier 2009), so that with the density d the influence is

@@ -75,7 +75,7 @@ class Shared:
             self._commonest[name] = int(np.bincount(codes[codes >= 0], minlength=1).argmax())
         return self._commonest[name]
 
-    def domains(self, by: tuple[Any, ...], files: Sequence["Records"]) -> Labels:
+    def domains(self, by: tuple[Any, ...], files: Sequence["FileRecords"]) -> Labels:
         """Return the combinations of categories that records of either file have."""
         if by not in self._domains:
             found = _present(np.concatenate([one.combined(by) for one in files]), self.n_combinations(by))
@@ -107,7 +107,7 @@ def _present(codes: Labels, n: int) -> Labels:
     return np.flatnonzero(np.bincount(codes, minlength=1)) if n <= _FEW else distinct_of(codes)
 
 
-class Records:
+class FileRecords:
     """The columns of one file; what is derived from one is kept for the next analysis."""
 
     def __init__(self, table: Table, shared: Shared, units: Mapping[Any, Labels]) -> None:
@@ -278,7 +278,7 @@ class Sample:
 
     Attributes
     ----------
-    records : Records
+    records : FileRecords
     rows : array of shape (n,) or None
         Which records of the file are in it; None: all.
     weights : array of shape (m,)
@@ -296,7 +296,7 @@ class Sample:
         Called often by what takes long; what it raises stops the work.
     """
 
-    records: Records
+    records: FileRecords
     rows: Rows | None
     weights: Values
     domains: Labels
