@@ -17,7 +17,7 @@ from microagg.measures.bound import LossBound, bound_of_release
 from microagg.measures.columns import Everybody, changes_of
 from microagg.measures.loss import InformationLoss
 from microagg.measures.utility import QUANTILES
-from microagg.work import Progress, stage
+from microagg.work import Progress, Work, stage
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -122,8 +122,7 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
         recipe.k,
         spike=recipe.masking.spike,
         weighted=release.weights is not None,
-        n_jobs=check_jobs(None),
-        progress=progress,
+        work=Work(check_jobs(None), progress),
     )
 
 
