@@ -14,7 +14,6 @@ from typing import Any
 
 from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, MicroaggError, RoleError, as_keyword
-from microagg.judge.names import shown
 
 DATA, USAGE = 1, 2
 """Exit codes: refused for a reason in the data, or in how it was asked for."""
@@ -89,11 +88,14 @@ def plain(value: Any) -> Any:
 
 def displayed(text: str) -> str:
     """Return text that is safe to display: names of files and columns in it may hold codes that control a terminal."""
+    from microagg.judge.names import shown  # whose room is heavy
+
     return "\n".join(map(shown, text.split("\n")))
 
 
 def json_text(content: Any, encoding: str = "utf-8") -> str:
     """Write values as JSON for a stream; what it cannot hold, or a terminal might take for a command, is escaped."""
+    from microagg.judge.names import shown
 
     def escaped(found: re.Match[str]) -> str:
         char = found[0]

@@ -12,8 +12,7 @@ from microagg.columns import frames
 from microagg.columns.kinds import Date, Semi
 from microagg.columns.table import Coded
 from microagg.errors import InvalidData
-from microagg.judge.bins import SMALL_CELL, BinCut, before_and_after, cut_of_numbers, masked_only
-from microagg.judge.dates import cut_of_dates
+from microagg.judge.bins import SMALL_CELL, BinCut, before_and_after, cut_of_dates, cut_of_numbers, masked_only
 from microagg.judge.names import shown
 from microagg.judge.parts import Bar, Distribution, finite
 from microagg.judge.run import JudgedRun
