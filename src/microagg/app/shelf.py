@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from microagg.recipe import Recipe
     from microagg.study.candidate import Candidate
 
-
 MOST = 200
 _USUAL = {"mdav": 1e-6}  # seconds for each masked cell, until this file has been masked by the method once
 _SLOW = 1e-5
+_MOST_DRAWN = 24  # releases whose pictures are kept: some hundred kB each
 Value = TypeVar("Value")
 
 
@@ -57,9 +57,6 @@ def _way(recipe: "Recipe") -> str:
 
 def _guess(recipe: "Recipe") -> float:
     return _USUAL.get(str(recipe.method.name), _SLOW) * (1 if recipe.refine.effort is None else 10)
-
-
-_MOST_DRAWN = 24  # releases whose pictures are kept: some hundred kB each
 
 
 class Shelf:

@@ -41,6 +41,10 @@ REPORT, PUBLIC, RECIPE = "report.html", "report_public.html", "recipe.toml"
 SHELL, PROGRAM = "again.sh", "again.py"
 ROWS = "rows.parquet"
 _INTERNAL = (REPORT, RECIPE, SHELL, PROGRAM, ROWS)
+_KEY = b"microagg"
+_COLUMN = "original_row"
+_MOST = 1000  # folders beside an output that are looked at
+_KINDS = (".svg", ".png", ".pdf")
 
 
 def masked_name(address: str, kind: str | None = None) -> str:
@@ -232,11 +236,6 @@ def _remove(target: Where) -> None:
         target.unlink(missing_ok=True)
 
 
-_KEY = b"microagg"
-_COLUMN = "original_row"
-_MOST = 1000  # folders beside an output that are looked at
-
-
 @frozen()
 class RowOrigin:
     """Which rows of a source a masked file has.
@@ -333,9 +332,6 @@ def earlier_words(names: list[str], address: str) -> list[str]:
         "learns more than from any one of them. Before you give out a second, measure both together: "
         f"{one_line(['microagg', 'assess', without_credentials(address)])} MASKED MASKED"
     ]
-
-
-_KINDS = (".svg", ".png", ".pdf")
 
 
 def check_picture(path: Path | None, source: str, force: bool) -> None:

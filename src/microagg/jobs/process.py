@@ -14,7 +14,8 @@ from typing import Any
 from microagg.base import pandas_aside
 
 _AGAIN = 0.5  # seconds
-
+_MANY = 200_000  # new objects before Python looks for some to throw away; imports make as many, and they stay
+_LOGGER = "microagg"
 
 INTERRUPTED = 130
 """The exit code of what was stopped by Ctrl-C, as shells have it."""
@@ -86,9 +87,6 @@ def _repeat_until(heeded: threading.Event) -> None:
             signal.raise_signal(signal.SIGINT)
 
 
-_MANY = 200_000  # new objects before Python looks for some to throw away; imports make as many, and they stay
-
-
 @contextmanager
 def brief() -> Iterator[None]:
     """Look seldom for what can be thrown away, not at all at the end, and keep pandas aside."""
@@ -102,9 +100,6 @@ def _leave_the_rest() -> None:
     """Leave what is still in memory at the end: Python would otherwise look through all of it twice."""
     if "duckdb" not in sys.modules:  # which takes everything that is not released for a leak, and lists it
         gc.freeze()
-
-
-_LOGGER = "microagg"
 
 
 class _Handler(logging.Handler):

@@ -51,8 +51,9 @@ if TYPE_CHECKING:
     from microagg.file_release import FileRelease
     from microagg.study.comparison import Comparison
 
-
 _MASKED = 90  # percent of the progress: when a file beyond memory is masked
+_AMONG, _SECOND = "Chosen among ", "This file was released before. Reason to release it again: "
+_MOST = 500  # letters of a reason
 
 
 @frozen()
@@ -324,10 +325,6 @@ def write_beyond_memory(
     results = [*bound_of(told), *results_of(told)]
     written = Written(places, whole, None, findings_of(told), [], results, earlier)
     return written, release, judged
-
-
-_AMONG, _SECOND = "Chosen among ", "This file was released before. Reason to release it again: "
-_MOST = 500  # letters of a reason
 
 
 def with_remarks(recipe: Recipe, day: date, *, among: int = 0, reason: str = "") -> Recipe:
