@@ -20,7 +20,7 @@ from scipy.sparse.linalg import lsqr
 import microagg as ma
 from microagg.algorithms.equivalence import codes_of, first_of_each
 from microagg.columns.frames import category_codes
-from microagg.study.matching import nearest
+from microagg.study.joint import nearest
 
 Values = NDArray[np.float64]
 

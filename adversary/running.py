@@ -76,7 +76,7 @@ def prepare() -> None:
 def command(words: list[str]) -> Outcome:
     """Run one command line."""
     from microagg.cli import main
-    from microagg.jobs import words as told_by
+    from microagg.jobs import messages as told_by
 
     prepare()
     done, out, err = Outcome(words), _Stream(), _Stream("backslashreplace")

@@ -34,7 +34,7 @@ PARTS = {
     "microagg.pipeline": {"protect": "release"},
     "microagg.measures.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
     "microagg.measures.utility": {"measure_loss": "loss"},
-    "microagg.judge.bound": {"bound_of": "bound"},
+    "microagg.judge.loss": {"bound_of": "bound"},
     "microagg.measures.risk": {"measure_risk": "risk"},
     "microagg.judge.results": {"results_of": "findings"},
     "microagg.jobs.writing": {"report_model": "report", "write_report": "report", "write": "write"},

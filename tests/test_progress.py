@@ -181,8 +181,8 @@ def test_risk_is_told_before_between_and_after_its_links(release):
 
 def test_intervals_are_told_column_by_column(release):
     both, columns = release._both(), len(release._both()[0])
-    assert len(heard(lambda progress: rank_intervals(*both, 1, progress))[1]) == columns
-    assert len(heard(lambda progress: deviation_intervals(*both, progress=progress))[1]) == columns
+    assert len(heard(lambda progress: rank_intervals(*both, Work(1, progress)))[1]) == columns
+    assert len(heard(lambda progress: deviation_intervals(*both, Work(1, progress)))[1]) == columns
 
 
 @pytest.mark.parametrize("public", [False, True])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 import microagg as ma
-from microagg.measures.rebuilding import rebuilt_units
+from microagg.measures.anonymity import rebuilt_units
 from tests.cli import call
 from tests.lengths import given_few
 from tests.reference import rebuilding as slow

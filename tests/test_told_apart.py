@@ -12,7 +12,7 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.jobs.origins import read_origin
+from microagg.jobs.outputs import read_origin
 from microagg.jobs.tables import rows_written
 from tests.cli import call
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import microagg as ma
 from microagg.errors import InvalidData, PromiseBroken, TooFewRecords
-from microagg.jobs.assessing import assess
-from microagg.jobs.pairing import read_pair
+from microagg.jobs.assessment import assess
+from microagg.jobs.pairs import read_pair
 from tests.lengths import first_few
 from tests.reference import counted_units as slow
 from tests.report.test_verdict import findings

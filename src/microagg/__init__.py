@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from microagg.measures.assess import relations as relations
     from microagg.measures.bound import LossBound as LossBound
     from microagg.measures.bound import loss_bound as loss_bound
+    from microagg.measures.criterion import scoring_index as scoring_index
     from microagg.measures.dominance import Dominance as Dominance
     from microagg.measures.joint import JointDisclosure as JointDisclosure
     from microagg.measures.loss import InformationLoss as InformationLoss
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from microagg.measures.measure import Measure as Measure
     from microagg.measures.pmse import PMSE as PMSE
     from microagg.measures.risk import DisclosureRisk as DisclosureRisk
-    from microagg.measures.score import scoring_index as scoring_index
     from microagg.measures.utility import LossMeasures as LossMeasures
     from microagg.pipeline import protect as protect
     from microagg.recipe import Recipe as Recipe
@@ -121,7 +121,7 @@ _HOME = {
     "RelationCounts": "recipe.relations",
     "KeptRelation": "mask.relations",
     "DisclosureRisk": "measures.risk",
-    "scoring_index": "measures.score",
+    "scoring_index": "measures.criterion",
     "LossMeasures": "measures.utility",
     "association": "algorithms.iamat",
     "interaction": "algorithms.iamat",

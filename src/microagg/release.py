@@ -26,22 +26,21 @@ from microagg.columns.weights import Weights
 from microagg.errors import InvalidData
 from microagg.files.promise import Promise
 from microagg.files.sources import Source
-from microagg.judge.analyses import Masking, relations_of_release, utility_of_release
+from microagg.judge.analyses import relations_of_release, utility_of_release
 from microagg.mask.facts import MissingFacts, OnceFacts, WeightFacts, WholeFile, beside_loss
 from microagg.mask.masked import Masked, enough_weigh
 from microagg.mask.moments import MomentFacts, moment_words
 from microagg.mask.relations import KeptRelation
-from microagg.measures.anonymity import Anonymity
+from microagg.measures.anonymity import Anonymity, RebuiltUnits, rebuilt_units
 from microagg.measures.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.measures.diversity import DiversityFacts, demand_words
 from microagg.measures.loss import InformationLoss
 from microagg.measures.pmse import MOST_RECORDS, PMSE, measure_pmse
-from microagg.measures.rebuilding import RebuiltUnits, rebuilt_units
 from microagg.measures.risk import DisclosureRisk, measure_risk
 from microagg.measures.utility import LossMeasures, measure_loss
 from microagg.recipe import Recipe
 from microagg.recipe.relations import RelationCounts
-from microagg.work import Progress, stage
+from microagg.work import Progress, Work, stage
 
 if TYPE_CHECKING:
     from microagg.judge.parts import JudgedResults
@@ -182,7 +181,7 @@ class Release(Generic[IntoDataFrameT]):
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
-        from microagg.judge.bound import bound_of
+        from microagg.judge.loss import bound_of
 
         return bound_of(self, information, progress)
 
@@ -237,20 +236,16 @@ class Release(Generic[IntoDataFrameT]):
         units = self._units
         n = original.n_records if units is None or units.slots is None else units.n_units  # of whole units
         known = names if keys is None else known_names(keys, names, "masked columns")
-        strata = self.recipe.roles.strata
+        strata = frames.category_codes(frames.open_frame(self.data), self.recipe.roles.strata)
         return measure_risk(
-            original,
+            replace(original, strata=strata),
             written,
             known,
-            strata=frames.category_codes(frames.open_frame(self.data), strata) if strata else None,
-            units=None if units is None else units.codes,
-            slots=None if units is None else units.slots,
             sample=check_sample(usual_sample(n, self._highest_chance) if sample is None else sample, n, seed),
             seed=seed,
             weights=None if self._weights is None else self._weights.values,
             complete=self.whole is None,
-            n_jobs=check_jobs(n_jobs),
-            progress=progress,
+            work=Work(check_jobs(n_jobs), progress),
         )
 
     @property
@@ -290,29 +285,8 @@ class Release(Generic[IntoDataFrameT]):
         progress: Progress | None = None,
     ) -> "Utility":
         """Compare estimates; an analysis that cannot be done goes to `failed`, where that is given."""
-        recipe = self.recipe
-        analyses = recipe.analyses.analyses or None if analyses is None else analyses
-        kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
-        weights, unit = recipe.roles.of(Role.WEIGHT.value), recipe.roles.unit
-        masking, everybody = self._masking(), None
-        of_original = self._weights
-        if self._everybody is not None:
-            masking = masking._replace(original=self._everybody)
-            everybody, of_original = self._everybody.frame.to_native(), self._everybody.weighed.first
-            everybody = everybody if self.source is None else replace(self.source, table=everybody, joined=None)
-        own = {weights[0]: of_original.values} if of_original is not None and recipe.weights_by_group else {}
-        return utility_of_release(
-            masking,
-            kept,
-            analyses,
-            weight=weights[0] if weights else None,
-            original_weights=own,
-            everybody=everybody,
-            units={} if unit is None or self._units is None else {unit: self._units.codes},
-            level=level,
-            failed=failed,
-            progress=progress,
-        )
+        analyses = self.recipe.analyses.analyses or None if analyses is None else analyses
+        return utility_of_release(self, analyses, level=level, failed=failed, progress=progress)
 
     @cached_property
     def results(self) -> "JudgedResults":
@@ -332,12 +306,7 @@ class Release(Generic[IntoDataFrameT]):
     @cached_property
     def relations(self) -> tuple[RelationCounts, ...]:
         """How many records break each relation that the recipe declares, before and after."""
-        declared = self.recipe.relations.relations
-        kept = replace(self.source, table=self.data, joined=None) if self.source is not None else self.data
-        return relations_of_release(self._masking(), kept, declared) if declared else ()
-
-    def _masking(self) -> Masking:
-        return Masking(*self._both(), self.recipe.kinds.kinds, self.recipe.missing_codes.codes)
+        return relations_of_release(self)
 
     def pmse(self, seed: int = 0) -> PMSE:
         """Return how well a model distinguishes the masked columns from the original ones (see `microagg.pmse`)."""

@@ -10,9 +10,9 @@ import pytest
 
 from microagg.app import comparing, jobs
 from microagg.app.session import Session
-from microagg.jobs.candidates import as_compared, each_candidate, ranking_by
+from microagg.jobs.candidates import each_candidate, ranking_by
 from microagg.recipe import Recipe
-from microagg.study.candidate import Candidate
+from microagg.study.candidate import Candidate, seen_by
 from tests.app.client import Client
 from tests.cli import call
 
@@ -256,8 +256,8 @@ def test_without_a_column_to_mask_there_is_nothing_to_compare(client):
 
 def test_figures_that_are_lacking_are_not_guessed():
     measured = Candidate("mdav", 5, 1, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, score=0.0, seconds=0.0)
-    assert as_compared(measured, ranking_by(Recipe(5).replace(rank="pMSE")), 0.5) is None
-    assert as_compared(measured, ranking_by(Recipe(5)), 0.25).score == 0.25 * 3 + 0.75 * 7
+    assert seen_by(measured, ranking_by(Recipe(5).replace(rank="pMSE")), 0.5) is None
+    assert seen_by(measured, ranking_by(Recipe(5)), 0.25).score == 0.25 * 3 + 0.75 * 7
 
 
 def test_a_hundred_releases_fit_on_a_page(client):

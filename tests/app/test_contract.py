@@ -51,7 +51,7 @@ def functions_of(room):
 
 def test_the_command_line_and_the_app_share_no_function_but_through_the_desk():
     by_cli, by_app = functions_of("cli"), functions_of("app")
-    assert ("microagg.jobs.words", "told") in by_cli & by_app
+    assert ("microagg.jobs.messages", "told") in by_cli & by_app
     assert [one for one in by_cli & by_app if not one[0].startswith(("microagg.jobs", *DECLARED))] == []
     assert [one for one in by_app if one[0].startswith("microagg.cli")] == []
     assert [one for one in by_cli if one[0].startswith("microagg.app")] == []  # but for its command, as a module

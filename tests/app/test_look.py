@@ -13,8 +13,8 @@ import microagg as ma
 from microagg.app import jobs
 from microagg.app.pages import looking as page_of_look
 from microagg.app.session import Session
-from microagg.jobs.looking import MOST_ROWS, SECTIONS, look_at, peek_at, set_beside
 from microagg.jobs.masking import judge, mask
+from microagg.jobs.trial import MOST_ROWS, SECTIONS, look_at, peek_at, set_beside
 from microagg.report.html import render_section
 from microagg.report.parts import WrittenFacts
 from tests.app.client import Client

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from microagg.app import forms, helping
+from microagg.app import answers, forms
+from microagg.app.answers import PASSAGES
 from microagg.app.edits import with_roles
-from microagg.app.helping import PASSAGES
 from microagg.app.pages import columns as columns_page
 from microagg.app.words import said, set_out
 from microagg.app.worker import COMPARE, TRY, Job
@@ -393,7 +393,7 @@ def test_every_page_has_the_help_that_the_documentation_gives(client):
     client.settle()
     for page, names in PASSAGES.items():
         made = "".join(map(help_text.passage, names))
-        assert helping.help_text(page) == made, "python -m tests.app.help_text"
+        assert answers.help_text(page) == made, "python -m tests.app.help_text"
         assert made in client.get("/" if page == "columns" else f"/{page}").text
     assert {one.stem for one in help_text.HOME.iterdir()} == {name for names in PASSAGES.values() for name in names}
     assert "<summary>Help</summary>" not in client.post("/try/apply", number=77).text

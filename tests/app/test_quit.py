@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from microagg.app.leaving import last_words
+from microagg.app.pages.quitting import last_words
 from microagg.app.session import Session
 from microagg.recipe import Recipe
 from microagg.recipe._file import read_candidates

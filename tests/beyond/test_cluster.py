@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 
 import microagg as ma
 from microagg.errors import ClusterFailed, InvalidData, InvalidParameter, PromiseBroken, TooFewRecords
-from microagg.jobs.interrupts import insisting
+from microagg.jobs.process import insisting
 from microagg.mask.engines.client import connected
 from tests.beyond import frames as mixed_frames
 from tests.beyond.frames import CHOICES, WAYS, assert_same, mixed

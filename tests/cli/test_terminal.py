@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import microagg as ma
 from microagg.cli import _terminal, app
 from microagg.cli._terminal import Terminal
-from microagg.jobs.interrupts import insisting
+from microagg.jobs.process import insisting
 from tests.cli import call
 
 

@@ -7,9 +7,8 @@ import pytest
 
 import microagg as ma
 from microagg.jobs.again import program, shell
-from microagg.jobs.choosing import one_line, with_remarks
-from microagg.jobs.findings import to_tick
-from microagg.jobs.writing import households_name, masked_name
+from microagg.jobs.facts import to_tick
+from microagg.jobs.writing import households_name, masked_name, one_line, with_remarks
 from microagg.recipe import Recipe
 
 DAY = date(2026, 11, 16)

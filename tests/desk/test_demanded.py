@@ -8,11 +8,11 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.jobs.assessing import assess
+from microagg.jobs.assessment import assess
 from microagg.jobs.candidates import not_used
 from microagg.jobs.facts import assessed_facts, release_facts
-from microagg.jobs.pairing import read_pair
-from microagg.jobs.plain import plain
+from microagg.jobs.messages import plain
+from microagg.jobs.pairs import read_pair
 from microagg.recipe import Recipe
 from tests.reference import diversity as oracle
 

@@ -13,9 +13,8 @@ import pytest
 import microagg as ma
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter
-from microagg.jobs._order import sorted_order
-from microagg.jobs.origins import RowOrigin, earlier_releases, origin_of, read_origin
-from microagg.jobs.outputs import check_output
+from microagg.jobs.outputs import RowOrigin, check_output, earlier_releases, origin_of, read_origin
+from microagg.jobs.tables import sorted_order
 from tests.cli import call, complaint, files_in
 
 ROLES = ("--quasi", "age,wage,income", "--keep", "weight", "--rest", "drop", "-k", 4)

@@ -8,7 +8,7 @@ import microagg as ma
 from microagg.jobs import masking
 from microagg.jobs.inspecting import exposure_of, looked_at
 from microagg.jobs.opening import open_file, open_source
-from microagg.jobs.trying import first_figures, full_figures
+from microagg.jobs.trial import first_figures, full_figures
 from microagg.recipe import Recipe
 
 

@@ -1,5 +1,7 @@
 """k, anonymity and linkage by units, against slow counting."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -100,11 +102,13 @@ def test_what_groups_hold(drawn):
 def test_any_row_of_a_unit_will_do_for_a_link(drawn):
     rows, masked, units, strata = drawn
     found = measure_risk(
-        table_of(rows),
+        replace(
+            table_of(rows),
+            strata=np.unique(strata, return_inverse=True)[1].astype(np.int64),
+            units=Units(np.unique(units, return_inverse=True)[1].astype(np.int64)),
+        ),
         table_of(masked),
         ["a", "b"],
-        strata=np.unique(strata, return_inverse=True)[1].astype(np.int64),
-        units=np.unique(units, return_inverse=True)[1].astype(np.int64),
     )
     before, after = (placed.coordinates.T.tolist() for placed in embed_both(table_of(rows), table_of(masked)))
     expected = slow.chances_of_links(before, after, units, strata)
@@ -132,7 +136,8 @@ def test_whole_units_are_linked_by_all_their_rows(drawn):
     kinds = rng.integers(0, 3, len(waves))  # units of one kind are released alike
     masked = [((kinds[unit] + slot) % 4, kinds[unit]) for unit, slot in pairs]
     apart = np.unique([strata[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
-    found = measure_risk(table_of(rows), table_of(masked), ["a", "b"], strata=apart, units=units, slots=slots)
+    original = replace(table_of(rows), strata=apart, units=Units(units, slots=slots))
+    found = measure_risk(original, table_of(masked), ["a", "b"])
     before, after = (placed.coordinates.T for placed in embed_both(table_of(rows), table_of(masked)))
     expected = slow.chances_of_whole_links(before, after, units, slots, apart)
     assert found.full_keys == pytest.approx(100 * np.mean(expected))
@@ -140,9 +145,7 @@ def test_whole_units_are_linked_by_all_their_rows(drawn):
     of_a = slow.chances_of_whole_links(before[:, :1], after[:, :1], units, slots, apart)
     assert found.per_set[("a",)] == pytest.approx(100 * np.mean(of_a))
     some = np.arange(0, len(waves), 2)
-    part = measure_risk(
-        table_of(rows), table_of(masked), ["a", "b"], strata=apart, units=units, slots=slots, sample=some
-    )
+    part = measure_risk(original, table_of(masked), ["a", "b"], sample=some)
     assert part.full_keys == pytest.approx(100 * np.mean(np.array(expected)[some]))
     assert np.array_equal(np.isnan(part.per_record), ~np.isin(units, some))
 

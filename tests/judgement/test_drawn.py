@@ -13,8 +13,7 @@ from microagg.columns.frames import open_frame
 from microagg.columns.kinds import Cells, Nominal, Ordinal
 from microagg.columns.table import Coded
 from microagg.judge import judge
-from microagg.judge.bins import SMALL_CELL
-from microagg.judge.dates import _cut_of_calendar, _day, cut_of_dates
+from microagg.judge.bins import SMALL_CELL, _cut_of_calendar, _day, cut_of_dates
 from microagg.judge.drawn import _public_bars
 from microagg.report import build, render
 

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import csv
 
 import microagg as ma
-from microagg.jobs.trying import first_figures
+from microagg.jobs.trial import first_figures
 from microagg.report.html import render
 from microagg.report.text import FIXED, percent
 from tests.cli import call

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judge.parts import Bar, Correlations, Criterion, Distribution, Tree
+from microagg.judge.parts import Bar, Correlations, Criterion, Distribution, JudgedTree
 from microagg.report import build, pictures
 from microagg.report.html import render_section
 from microagg.report.parts import MapRow, MapSection, RecordsPicture
@@ -22,7 +22,7 @@ BAD = '</svg><script>alert("1")</script> {{ 7 * 7 }}'
 BINS = Distribution("a & b", (0.0, 10.0, 20.0, 30.0), (10.0, 60.0, 30.0), (5.0, 70.0, 25.0), 0.0)
 CHANGES = Correlations((BAD, "b"), ((0.0, -0.2), (-0.2, 0.0)), ((BAD, "b", -0.2),), 0.2)
 RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest chance", 18.0),))
-TREE = Tree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
+TREE = JudgedTree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
 
 
 G_IL = Criterion("G_IL", "%", title="information loss")

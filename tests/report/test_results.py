@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.jobs.facts import release_facts
-from microagg.jobs.findings import findings_of, results_of, warnings_among
+from microagg.jobs.facts import findings_of, release_facts, results_of, warnings_among
 from microagg.judge import judge
 from microagg.judge.results import _farthest
 from microagg.report import build, render, to_json

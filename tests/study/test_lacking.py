@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg import jobs as desk
-from microagg.study.lacking import rows_to_move
+from microagg.study.inspection import rows_to_move
 from tests.cli import call
 
 

@@ -12,8 +12,7 @@ from microagg.jobs.facts import comparison_facts
 from microagg.judge.judgement import alternatives_of
 from microagg.measures.criterion import FROM_UTILITY, PMSE
 from microagg.report import build, render
-from microagg.study.candidate import seen_by
-from microagg.study.ranking import known_criteria, ranking_of
+from microagg.study.candidate import known_criteria, ranking_of, seen_by
 
 SURVEY = ma.datasets.survey(300, seed=0)
 ROLES = {"quasi": ["age", "hours", "wage", "income"], "rest": "drop"}

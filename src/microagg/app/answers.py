@@ -1,4 +1,4 @@
-"""What pages answer with, and what they read of a request."""
+"""What pages answer with, and what they read of a request; the help at the end of each page."""
 
 import asyncio
 from contextvars import ContextVar
@@ -12,7 +12,6 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from microagg.app.helping import help_text
 from microagg.app.pages import PAGES
 from microagg.app.session import Session
 from microagg.errors import InvalidParameter
@@ -130,3 +129,23 @@ def static_text(name: str) -> str | None:
     if name == "app.js":
         return home.joinpath("app", "static", "app.js").read_text(encoding="utf-8")
     return None
+
+
+PASSAGES = {
+    "open": ("open", "never"),
+    "columns": ("columns", "choosing"),
+    "try": ("try", "k", "lost", "intruder", "rest"),
+    "compare": ("compare", "map", "method"),
+    "look": ("look", "lost", "intruder", "hidden"),
+    "release": ("release", "committee", "limits"),
+    "quit": ("quit",),
+}
+"""The passages that each page shows; two pages may show the same."""
+
+
+@cache
+def help_text(page: str) -> Markup:
+    """Return what the documentation says of what a page shows; empty where there is none."""
+    folder = resources.files("microagg").joinpath("app", "templates", "help")
+    texts = (folder.joinpath(f"{name}.html").read_text(encoding="utf-8") for name in PASSAGES.get(page, ()))
+    return Markup("".join(texts))

@@ -7,16 +7,16 @@ from microagg.app.jobs import comparing
 from microagg.app.session import Session
 from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
-from microagg.jobs import candidates
-from microagg.jobs.candidates import as_compared, ranking_by, variants
+from microagg.jobs.candidates import comparison_of, ranking_by, variants
 from microagg.judge.names import shown
 from microagg.recipe import Recipe
+from microagg.study.candidate import seen_by
 from microagg.study.comparison import Comparison
 
 if TYPE_CHECKING:
-    from microagg.app.history import Kept
-    from microagg.jobs.trying import Tried
-    from microagg.jobs.words import Told
+    from microagg.app.history import KeptCandidate
+    from microagg.jobs.messages import Told
+    from microagg.jobs.trial import Tried
     from microagg.study.candidate import Candidate
 
 MOST = 100
@@ -24,7 +24,7 @@ MOST = 100
 
 
 @frozen()
-class Row:
+class ComparedRelease:
     """A release to compare, and what is known of it.
 
     Attributes
@@ -40,7 +40,7 @@ class Row:
         Its figures, as the present recipe ranks them.
     refused : str
         Why there are none.
-    kept : Kept or None
+    kept : KeptCandidate or None
         The candidate that it was kept as.
     tried : Tried or None
         What is known of it before its risk is measured.
@@ -52,7 +52,7 @@ class Row:
     recipe: Recipe
     judged: "Candidate | None" = None
     refused: str = ""
-    kept: "Kept | None" = None
+    kept: "KeptCandidate | None" = None
     tried: "Tried | None" = None
 
     @property
@@ -66,7 +66,7 @@ class Row:
         return shown(f"{self.judged.line if self.judged else self.name}, k {self.recipe.k}")
 
 
-def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
+def rows_of(session: Session, recipe: Recipe | None = None) -> list[ComparedRelease]:
     """Return the releases to compare: what [compare] of a recipe says, by default the present one, and those kept.
 
     Raises
@@ -85,12 +85,12 @@ def rows_of(session: Session, recipe: Recipe | None = None) -> list[Row]:
     return [row for row in found if row.kept is not None or row.key not in session.shelf.removed]
 
 
-def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, Kept | None]]":
+def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, KeptCandidate | None]]":
     """Return key, name and recipe of each release to compare, and the candidate that it was kept as."""
     asked = variants(base)
     own = asked[0][1].compare
     keys = {session.key(one): (name, one) for name, one in asked}
-    kept: dict[str, Kept] = {}
+    kept: dict[str, KeptCandidate] = {}
     for one in session.candidates:
         if not session.is_read_for(one.recipe):
             continue
@@ -107,7 +107,7 @@ def _asked_for(session: Session, base: Recipe) -> "list[tuple[str, str, Recipe, 
     return [(key, name, one, kept.get(key)) for key, (name, one) in keys.items()]
 
 
-def _line(session: Session, base: Recipe, kept: "Kept", used: set[str]) -> str:
+def _line(session: Session, base: Recipe, kept: "KeptCandidate", used: set[str]) -> str:
     """Name a kept candidate: by its method where only that and k are different, so that it is on that line."""
     own = kept.recipe
     method, refined = str(own.method.name), f"{own.method.name}, refined"
@@ -121,13 +121,15 @@ def _line(session: Session, base: Recipe, kept: "Kept", used: set[str]) -> str:
     return next(one for one in (name, *others) if one not in used)
 
 
-def _row(session: Session, ranking: Any, key: str, name: str, recipe: Recipe, kept: "Kept | None") -> Row:
+def _row(
+    session: Session, ranking: Any, key: str, name: str, recipe: Recipe, kept: "KeptCandidate | None"
+) -> ComparedRelease:
     shelf = session.shelf
     judged = shelf.compared.get(key)
     if judged is not None:
-        judged = as_compared(judged, ranking, recipe.compare.x)
+        judged = seen_by(judged, ranking, recipe.compare.x)
     refused = shelf.refused.get(_wish(key, recipe))
-    return Row(
+    return ComparedRelease(
         shelf.number(key, recipe) if kept is None else kept.number,
         name,
         key,
@@ -144,13 +146,13 @@ def _wish(key: str, recipe: Recipe) -> str:
     return repr((key, recipe.compare.rank, recipe.compare.map_axis))
 
 
-def beside_each_other(rows: list[Row]) -> Comparison | None:
+def beside_each_other(rows: list[ComparedRelease]) -> Comparison | None:
     """Return a comparison of those that have figures; None if none has."""
     there = [row.judged for row in rows if row.judged is not None]
-    return candidates.beside_each_other(there, [("", rows[0].recipe)]) if there else None
+    return comparison_of(there, [("", rows[0].recipe)]) if there else None
 
 
-def start(session: Session, rows: list[Row]) -> None:
+def start(session: Session, rows: list[ComparedRelease]) -> None:
     """Make the releases that are lacking, one after the other."""
     shelf = session.shelf
 

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from microagg.app.edits import recipe_line
-from microagg.app.releasing import Chosen, Done, Prepared
+from microagg.app.releasing import ChosenRelease, Done, Prepared
 from microagg.app.session import Session
 from microagg.app.worker import EXPORT, PREPARE, Cancelled, Job
 from microagg.files.addresses import file_digest
 from microagg.jobs import masking, writing
-from microagg.jobs.choosing import with_remarks
-from microagg.jobs.findings import to_tick
+from microagg.jobs.facts import to_tick
+from microagg.jobs.messages import Told
 from microagg.jobs.opening import Opened, open_file
-from microagg.jobs.words import Told
+from microagg.jobs.writing import with_remarks
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import render
 
 
-def remarked(recipe: Recipe, session: Session, chosen: Chosen, reason: str) -> Recipe:
+def remarked(recipe: Recipe, session: Session, chosen: ChosenRelease, reason: str) -> Recipe:
     """Return a recipe that remarks among how many candidates it was chosen, and why this is not the first release."""
     keys = {session.key(one.recipe) for one in session.candidates} | {chosen.key}
     return with_remarks(recipe, date.today(), among=len(keys), reason=reason)
@@ -49,7 +49,7 @@ def _made(session: Session, key: str, opened: Opened, job: Job) -> Release[Any]:
     return replace(masking.written_by(release, opened.recipe), differences=opened.differences)
 
 
-def preparing(session: Session, chosen: Chosen) -> Job:
+def preparing(session: Session, chosen: ChosenRelease) -> Job:
     """Find out what the reports of a release would say."""
     releasing, opening = session.releasing, _opening(session, chosen.recipe)
     releasing.stopped = ""
@@ -80,7 +80,7 @@ def preparing(session: Session, chosen: Chosen) -> Job:
     return Job(PREPARE, "making the checklist", work, failed)
 
 
-def exporting(session: Session, chosen: Chosen, folder: Path, *, overwrite: bool, reason: str) -> Job:
+def exporting(session: Session, chosen: ChosenRelease, folder: Path, *, overwrite: bool, reason: str) -> Job:
     """Write a release with all that belongs to it, or nothing."""
     releasing, columns = session.releasing, session.columns
     opening = _opening(session, remarked(chosen.recipe, session, chosen, reason))

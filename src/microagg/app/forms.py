@@ -29,7 +29,7 @@ SUGGESTED = {
 
 
 @frozen()
-class Option:
+class FormOption:
     """One of several that can be chosen."""
 
     value: str
@@ -49,7 +49,7 @@ class Control:
     shape : str
         "select", "number", "text", "box", "boxes" or "columns"; templates/controls.html.j2 draws each.
     value : str
-    options : tuple of Option
+    options : tuple of FormOption
     least, most : int or None
     step : str
     number : str or None
@@ -71,7 +71,7 @@ class Control:
     more: str
     shape: str
     value: str = ""
-    options: tuple[Option, ...] = ()
+    options: tuple[FormOption, ...] = ()
     least: int | None = None
     most: int | None = None
     step: str = "any"
@@ -83,7 +83,7 @@ class Control:
 
 
 @frozen()
-class Table:
+class FormTable:
     """The fields of a table of a recipe under one heading."""
 
     name: str
@@ -114,7 +114,7 @@ class Wrong:
         return said(self.error).text
 
 
-def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> Table:
+def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> FormTable:
     """Return the fields of a table of a recipe."""
     part, kind = PARTS[table]
     own = getattr(recipe, part)
@@ -122,7 +122,9 @@ def table_of(table: str, recipe: Recipe, columns: Sequence[str], wrong: Wrong | 
         control_of(f"{table}.{name}", choice, getattr(own, name), columns, wrong)
         for name, choice in choices_of(kind).items()
     ]
-    return Table(table, TITLES[table], (*found, *(method_options(recipe, columns, wrong) if table == "method" else ())))
+    return FormTable(
+        table, TITLES[table], (*found, *(method_options(recipe, columns, wrong) if table == "method" else ()))
+    )
 
 
 def method_options(recipe: Recipe, columns: Sequence[str], wrong: Wrong | None = None) -> list[Control]:
@@ -178,36 +180,36 @@ def _shaped(made: Control, choice: Choice, value: Any, columns: Sequence[str]) -
     if kind == kinds.FLAG:
         if choice.default is None:
             said = [("", "as usual"), ("yes", "yes"), ("no", "no")]
-            return replace(made, shape="select", options=tuple(Option(v, w, v == made.value) for v, w in said))
-        return replace(made, shape="box", options=(Option("yes", made.label, bool(value)),))
+            return replace(made, shape="select", options=tuple(FormOption(v, w, v == made.value) for v, w in said))
+        return replace(made, shape="box", options=(FormOption("yes", made.label, bool(value)),))
     if kind == kinds.NAME:
-        named = tuple(Option(str(i), shown(name), name == value) for i, name in enumerate(columns))
-        return replace(made, shape="select", options=(Option("", "none", value is None), *named))
+        named = tuple(FormOption(str(i), shown(name), name == value) for i, name in enumerate(columns))
+        return replace(made, shape="select", options=(FormOption("", "none", value is None), *named))
     if kind in (kinds.NAMES, kinds.NAME_OR_NAMES):
         chosen = () if value is None else value if isinstance(value, tuple) else (value,)
         return replace(
             made,
             shape="boxes",
-            options=tuple(Option(str(i), shown(name), name in chosen) for i, name in enumerate(columns)),
+            options=tuple(FormOption(str(i), shown(name), name in chosen) for i, name in enumerate(columns)),
         )
     if kind == kinds.WORDS and choice.words:
-        return replace(made, shape="boxes", options=tuple(Option(w, w, w in (value or ())) for w in choice.words))
+        return replace(made, shape="boxes", options=tuple(FormOption(w, w, w in (value or ())) for w in choice.words))
     if kind in (kinds.WORD, kinds.WORD_OR_WHOLE) and choice.words:
         options = _words(choice, value, None if choice.default is not None else "none")
         if kind == kinds.WORD_OR_WHOLE:
             number = str(value) if isinstance(value, int) else ""
-            options += (Option(NUMBER_OF, "a number", bool(number)),)
+            options += (FormOption(NUMBER_OF, "a number", bool(number)),)
             return replace(made, shape="select", options=options, number=number)
         return replace(made, shape="select", options=options)
     if kind in (kinds.WHOLE, kinds.NUMBER):
         return replace(made, shape="number", step="1" if kind == kinds.WHOLE else "any")
-    listed = tuple(Option(one, one) for one in SUGGESTED.get(choice.keyword, ()))
+    listed = tuple(FormOption(one, one) for one in SUGGESTED.get(choice.keyword, ()))
     return replace(made, options=listed, usual=made.usual or usual.removeprefix("as usual"))
 
 
-def _words(choice: Choice, value: Any, empty: str | None) -> tuple[Option, ...]:
-    first = () if empty is None else (Option("", empty, not isinstance(value, (str, int))),)
-    return (*first, *(Option(word, word, word == value) for word in choice.words))
+def _words(choice: Choice, value: Any, empty: str | None) -> tuple[FormOption, ...]:
+    first = () if empty is None else (FormOption("", empty, not isinstance(value, (str, int))),)
+    return (*first, *(FormOption(word, word, word == value) for word in choice.words))
 
 
 def _by_column(made: Control, choice: Choice, rows: Mapping[Any, Any], columns: Sequence[str]) -> tuple[Control, ...]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 @frozen()
-class Kept:
+class KeptCandidate:
     """A candidate: a recipe that was tried and may be released.
 
     Attributes
@@ -33,7 +33,7 @@ class Step:
 
     recipe: "Recipe"
     words: str
-    candidates: tuple[Kept, ...] = ()
+    candidates: tuple[KeptCandidate, ...] = ()
 
 
 class Stale(Exception):

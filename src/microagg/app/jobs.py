@@ -7,11 +7,10 @@ from typing import Any
 from microagg.app.words import said
 from microagg.app.worker import COMPARE, DRAW, LOOK, TRY, Job
 from microagg.errors import MicroaggError
-from microagg.jobs import candidates, inspecting, looking, masking
-from microagg.jobs import trying as figures
+from microagg.jobs import candidates, inspecting, masking, trial
+from microagg.jobs.messages import Told
 from microagg.jobs.opening import Opened
-from microagg.jobs.trying import Tried
-from microagg.jobs.words import Told
+from microagg.jobs.trial import Tried
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.study.candidate import Candidate
@@ -42,12 +41,12 @@ def trying(
         release = masking.mask(opened, job.progress)
         seconds = time.monotonic() - begun
         timed(len(release.groups) * len(release.recipe.roles.of("quasi")), seconds)
-        first = figures.first_figures(release, seconds)
+        first = trial.first_figures(release, seconds)
         publish(first)
         job.phase("measuring linkage")
         release = masking.judge(release, job.progress)
         job.phase("writing the verdict")
-        publish(figures.full_figures(release, first, job.progress))
+        publish(trial.full_figures(release, first, job.progress))
         done(release)
 
     return Job(TRY, "masking", work, failed)
@@ -76,14 +75,14 @@ def comparing(
             tell(own, 0, 1)
 
             def begun(release: Release[Any], seconds: float, recipe: Recipe = recipe) -> None:
-                masked(recipe, figures.first_figures(release, seconds))
+                masked(recipe, trial.first_figures(release, seconds))
 
             try:
                 for one, judged in candidates.each_candidate(opened, [(name, recipe)], own, masked=begun):
                     heard = part(own, 1, 1, 1)
                     release = judged.with_results(heard)
-                    first = figures.first_figures(release, one.seconds)
-                    found(recipe, one, figures.full_figures(release, first, heard))
+                    first = trial.first_figures(release, one.seconds)
+                    found(recipe, one, trial.full_figures(release, first, heard))
             except MicroaggError as error:  # which one release alone may have, such as strata too small for its k
                 refused(recipe, said(error))
                 error.__traceback__ = None  # its frames hold the data
@@ -93,7 +92,7 @@ def comparing(
 
 def drawing(
     files: Sequence[tuple[Opened, Release[Any] | None]],
-    done: Callable[[int, Release[Any], looking.Looked], None],
+    done: Callable[[int, Release[Any], trial.Looked], None],
     refused: Callable[[int, Told], None],
 ) -> Job:
     """Draw what releases did to a file, one after the other; each is made again where it is not at hand."""
@@ -111,7 +110,7 @@ def drawing(
             try:
                 made = drawn(job, opened, release)
                 job.phase("drawing")
-                done(place, made, looking.look_at(made, job.progress))
+                done(place, made, trial.look_at(made, job.progress))
             except MicroaggError as error:
                 refused(place, said(error))
                 error.__traceback__ = None  # its frames hold the data
@@ -123,6 +122,6 @@ def peeking(opened: Opened, found: Callable[[tuple[list[str], list[list[str]]]],
     """Mask a file once more for a few of its rows."""
 
     def work(job: Job) -> None:
-        found(looking.peek_at(masking.mask(opened, job.progress)))
+        found(trial.peek_at(masking.mask(opened, job.progress)))
 
     return Job(DRAW, "masking", work)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from microagg.base.frozen import frozen
 
 if TYPE_CHECKING:
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
     from microagg.jobs.writing import Written
     from microagg.recipe import Recipe
     from microagg.report.parts import Finding
@@ -18,7 +18,7 @@ _MOST = 6  # that are kept: each may hold a whole page
 
 
 @frozen()
-class Chosen:
+class ChosenRelease:
     """What is to be written: the present recipe, numbered 0, or a candidate, each as the page says how to write it."""
 
     number: int
@@ -100,7 +100,7 @@ class Releasing:
     refused : tuple of str and Told, or None
         Why the last one was not written, and the page that it is about.
     failed : dict
-        Why no checklist could be made, by `Chosen.place`.
+        Why no checklist could be made, by `ChosenRelease.place`.
     stopped : str
         What somebody cancelled, and is not begun again by itself.
     """
@@ -113,23 +113,23 @@ class Releasing:
         self.stopped = ""
         self._prepared: OrderedDict[str, Prepared] = OrderedDict()
 
-    def prepared(self, chosen: Chosen) -> Prepared | None:
+    def prepared(self, chosen: ChosenRelease) -> Prepared | None:
         """Return what is known of a release, if that was found out."""
         return self._prepared.get(chosen.place)
 
-    def store(self, chosen: Chosen, prepared: Prepared) -> None:
+    def store(self, chosen: ChosenRelease, prepared: Prepared) -> None:
         """Keep what is known of a release."""
         self._prepared[chosen.place] = prepared
         while len(self._prepared) > _MOST:
             self._prepared.popitem(last=False)
 
-    def unticked(self, chosen: Chosen) -> list["Finding"]:
+    def unticked(self, chosen: ChosenRelease) -> list["Finding"]:
         """Return what nobody has ticked yet."""
         prepared = self.prepared(chosen)
         found = () if prepared is None else prepared.to_tick
         return [one for one in found if tick_of(chosen.key, one) not in self.draft.ticked]
 
-    def others(self, chosen: Chosen, file: tuple[str, str | None]) -> list[Done]:
+    def others(self, chosen: ChosenRelease, file: tuple[str, str | None]) -> list[Done]:
         """Return the releases of the same file that were written already and are masked otherwise."""
         return [
             one

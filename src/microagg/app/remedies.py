@@ -16,12 +16,12 @@ from microagg.app.values import Posted, as_text
 from microagg.app.words import label_of, said
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.jobs.looking import SECTIONS
+from microagg.jobs.trial import SECTIONS
 from microagg.judge.names import shown
 from microagg.recipe import PARTS, K, Recipe, choices_of
 
 if TYPE_CHECKING:
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
 
 _MOST_STRATA = 3  # columns that are offered to be no strata
 _BLOCK, _FORMING = 10_000, 3  # records of a block, and columns that form groups, where a file is slow

@@ -31,7 +31,7 @@ def make_app(session: Session) -> Starlette:
         Route("/history", _kept_safe(session, _go), methods=["POST"]),
     ]
     for page in PAGES:
-        routes.append(Route(page.path, _kept_safe(session, _handler(page, "show"))))
+        routes.append(Route(page.path, _kept_safe(session, _handler(page, page.shown))))
         prefix = page.path if page.path != "/" else f"/{page.module}"
         for action in page.actions:
             routes.append(Route(f"{prefix}/{action}", _kept_safe(session, _handler(page, action)), methods=["POST"]))

@@ -18,7 +18,7 @@ from pathlib import Path
 import uvicorn
 
 from microagg.app.guard import Guard, Keys
-from microagg.app.leaving import last_words
+from microagg.app.pages.quitting import last_words
 from microagg.app.routes import make_app
 from microagg.app.session import Session
 from microagg.errors import InvalidParameter

@@ -10,19 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from microagg.app.figures import Cache, Times
-from microagg.app.history import History, Kept, Step
+from microagg.app.history import History, KeptCandidate, Step
 from microagg.app.releasing import Releasing
-from microagg.app.shelf import Shelf
+from microagg.app.shelf import Cache, Shelf, Times
 from microagg.app.worker import COMPARE, DRAW, LOOK, PREPARE, READ, TRY, Job, Worker
 from microagg.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from microagg.jobs.guesses import ReadingGuess
     from microagg.jobs.memory import Beyond
-    from microagg.jobs.opening import Opened
-    from microagg.jobs.trying import Tried
-    from microagg.jobs.words import Told
+    from microagg.jobs.messages import Told
+    from microagg.jobs.opening import Opened, ReadingGuess
+    from microagg.jobs.trial import Tried
     from microagg.recipe import Recipe
     from microagg.recipe._file import Saved
     from microagg.release import Release
@@ -67,8 +65,10 @@ class Session:
         self.beyond: Beyond | None = None  # what can be done where it does not fit into memory
         self.release: tuple[str, Release[Any]] | None = None  # the last one, and its key
         self.shown: tuple[str, Tried] | None = None  # the last figures, and what they are of
-        self.written: tuple[Recipe, tuple[Kept, ...]] | None = None  # what was chosen and kept when it last was
-        self.saved_candidates: tuple[Kept, ...] = ()
+        self.written: tuple[Recipe, tuple[KeptCandidate, ...]] | None = (
+            None  # what was chosen and kept when it last was
+        )
+        self.saved_candidates: tuple[KeptCandidate, ...] = ()
         self.saved: Path | None = None  # where the choices are, if that was asked for
         self.abandoned = False  # whether somebody has quit without saving
         self.end: Callable[[], None] = lambda: None  # the server says how
@@ -108,11 +108,11 @@ class Session:
         return self.history.now.recipe
 
     @property
-    def candidates(self) -> tuple[Kept, ...]:
+    def candidates(self) -> tuple[KeptCandidate, ...]:
         """What was kept, in order."""
         return () if self.history is None else self.history.now.candidates
 
-    def candidate(self, number: int) -> Kept | None:
+    def candidate(self, number: int) -> KeptCandidate | None:
         """Return a candidate by its number."""
         return next((one for one in self.candidates if one.number == number), None)
 
@@ -188,7 +188,9 @@ class Session:
 
         self._submit_reading(work, does_not_fit)
 
-    def read_differently(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
+    def read_differently(
+        self, recipe: "Recipe", words: str, candidates: tuple[KeptCandidate, ...] | None = None
+    ) -> None:
         """Read the file in another way; the roles stay where the columns have the same names."""
         assert self.opened is not None
         address, names = self.opened.address, self.columns
@@ -229,8 +231,8 @@ class Session:
         self.worker.submit(Job(READ, "reading the file", work, failed))
 
     def _take(self, opened: "Opened", job: Job) -> None:
-        from microagg.jobs.guesses import reading_guesses
         from microagg.jobs.inspecting import looked_at
+        from microagg.jobs.opening import reading_guesses
 
         job.phase(_LOOKING)
         found, guesses = looked_at(opened, job.progress), reading_guesses(opened.source)
@@ -242,7 +244,7 @@ class Session:
         if opened.inspection is not None:  # which has counted that already
             self._exposures.store(self._exposed(opened.recipe), opened.inspection.exposure)
 
-    def change(self, recipe: "Recipe", words: str, candidates: tuple[Kept, ...] | None = None) -> None:
+    def change(self, recipe: "Recipe", words: str, candidates: tuple[KeptCandidate, ...] | None = None) -> None:
         """Go on with another recipe, or other candidates."""
         assert self.history is not None
         if recipe.masking.nominal == "draw" and recipe.masking.nominal_seed is None:  # else each try would differ
@@ -251,21 +253,23 @@ class Session:
         self._leave_former()
         self.touch()
 
-    def keep(self, name: str, note: str = "", recipe: "Recipe | None" = None) -> Kept:
+    def keep(self, name: str, note: str = "", recipe: "Recipe | None" = None) -> KeptCandidate:
         """Keep a recipe as a candidate, the present one by default."""
         recipe = self.recipe if recipe is None else recipe
         number = self.number_of(recipe)
-        kept = Kept(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
+        kept = KeptCandidate(number if self.candidate(number) is None else self.shelf.fresh(recipe), name, recipe, note)
         self.change(self.recipe, f"kept “{name}” as a candidate", (*self.candidates, kept))
         return kept
 
-    def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[Kept, ...] = ()) -> tuple[Kept, ...]:
+    def kept_with(self, saved: "tuple[Saved, ...]", kept: tuple[KeptCandidate, ...] = ()) -> tuple[KeptCandidate, ...]:
         """Return candidates, and those from a file that are not among them yet."""
         for one in saved:
             if all((one.name, one.recipe) != (other.name, other.recipe) for other in kept):
                 number = self.number_of(one.recipe)
                 fresh = number in [other.number for other in kept]
-                kept += (Kept(self.shelf.fresh(one.recipe) if fresh else number, one.name, one.recipe, one.note),)
+                kept += (
+                    KeptCandidate(self.shelf.fresh(one.recipe) if fresh else number, one.name, one.recipe, one.note),
+                )
         return kept
 
     def forget(self, number: int) -> None:

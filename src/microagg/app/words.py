@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from microagg.jobs.words import Told, told
+from microagg.jobs.messages import Told, told
 
 _FIELDS = {
     "overwrite": "“replace the earlier output”",

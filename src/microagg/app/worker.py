@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from microagg.jobs.remarks import listen
-from microagg.jobs.words import Told
+from microagg.jobs.messages import Told
+from microagg.jobs.process import listen
 from microagg.work import Progress
 
 TRY, READ, LOOK, COMPARE, DRAW, EXPORT = "try", "read", "look", "compare", "draw", "export"

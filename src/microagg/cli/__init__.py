@@ -7,27 +7,23 @@ from typing import Any
 def main() -> None:
     """Run the command line; exit with 0 if done, 1 if refused for a reason in the data, 2 for wrong usage."""
     try:  # with the first import in it, so that no Ctrl-C shows a traceback
-        from microagg.jobs.interrupts import ending_at_once, insisting
+        from microagg.jobs.process import brief, ending_at_once, insisting
 
-        with ending_at_once():
-            from microagg.jobs.brief import brief
+        with ending_at_once(), brief():
+            from microagg.cli._program import make_program
 
-            with brief():
-                from microagg.cli._program import make_program
-
-                program = make_program(sys.argv[1:])
+            program = make_program(sys.argv[1:])
         with insisting(), brief():
             program()
     except KeyboardInterrupt:
-        from microagg.jobs.interrupts import INTERRUPTED
+        from microagg.jobs.process import INTERRUPTED
 
         raise SystemExit(INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - its message is written in one place
         import typer
 
         from microagg.cli._options import as_option
-        from microagg.jobs.plain import displayed
-        from microagg.jobs.words import told
+        from microagg.jobs.messages import displayed, told
 
         said = told(error, as_option)
         typer.echo(displayed(said.text), err=True)

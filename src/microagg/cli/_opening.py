@@ -10,8 +10,7 @@ from microagg.cli._terminal import Terminal, shown, table_of
 from microagg.files.sources import Source
 from microagg.jobs.opening import Opened, open_source, read_file
 from microagg.recipe import Recipe
-from microagg.study.inspection import Inspection
-from microagg.study.lacking import incomplete_words
+from microagg.study.inspection import Inspection, incomplete_words
 
 _REMEDY = "the roles were guessed. Check them and pass --yes, or run `inspect`, edit its recipe and pass --recipe."
 

@@ -40,7 +40,8 @@ def make_program(words: Sequence[str] | None = None) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback(invoke_without_command=True)(_about)
-    _add_work(app, words)
+    _add_masking(app, words)
+    _add_figures(app, words)
     _add_app(app, words)
     _add_datasets(app)
     return app
@@ -95,8 +96,8 @@ def _about(
         raise typer.Exit
 
 
-def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
-    """Add the commands that work on a file."""
+def _add_masking(app: typer.Typer, words: Sequence[str] | None) -> None:
+    """Add the commands that lead to a masked file."""
 
     @_command(app)
     def demo(
@@ -155,6 +156,10 @@ def _add_work(app: typer.Typer, words: Sequence[str] | None) -> None:
 
         Example: [bold]microagg mask survey.csv -k 5 -o out[/bold]
         """
+
+
+def _add_figures(app: typer.Typer, words: Sequence[str] | None) -> None:
+    """Add the commands that judge, compare and draw."""
 
     @_command(app, "risk", "analysis", "read", words=words, sample_seed="--seed")
     def assess(

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.tree import Tree
 
 from microagg.errors import InvalidParameter
-from microagg.jobs.plain import displayed, json_text, never_fail
-from microagg.jobs.remarks import listen
+from microagg.jobs.messages import displayed, json_text, never_fail
+from microagg.jobs.process import listen
 from microagg.report.text import shown as shown
 
 _PATIENCE = 2.0  # seconds of work before something shows that it goes on

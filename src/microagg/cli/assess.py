@@ -10,8 +10,8 @@ from microagg.cli._options import as_option
 from microagg.cli._terminal import Terminal, shown, table_of
 from microagg.errors import worded
 from microagg.jobs import Assessed, assess, read_pair
+from microagg.jobs.assessment import assess_all
 from microagg.jobs.facts import assessed_facts, joint_facts
-from microagg.jobs.together import assess_all
 from microagg.measures.measure import as_text
 from microagg.recipe import Recipe, choices
 from microagg.recipe.words import listed

@@ -6,9 +6,9 @@ from typing import Any
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal, shown
 from microagg.jobs.ahead import compiling_ahead
-from microagg.jobs.candidates import beside_each_other, each_candidate, lowest_k, not_used, variants
+from microagg.jobs.candidates import comparison_of, each_candidate, lowest_k, not_used, variants
 from microagg.jobs.facts import comparison_facts
-from microagg.jobs.pictures import check_picture, save_picture
+from microagg.jobs.outputs import check_picture, save_picture
 from microagg.recipe import Compare, choices
 from microagg.study.comparison import Comparison
 
@@ -31,7 +31,7 @@ def run(
     for unused in not_used(file.recipe, [name for name, _ in recipes]):
         terminal.say(f"Part of the recipe that is not used: {unused}.")
     with terminal.bar("comparing") as tell:
-        found = beside_each_other([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
+        found = comparison_of([candidate for candidate, _ in each_candidate(file, recipes, tell)], recipes)
     _show(terminal, found, output)
 
 

@@ -11,7 +11,7 @@ from microagg.jobs.again import command, script, unsaid
 from microagg.jobs.ahead import compiling_ahead
 from microagg.jobs.facts import written_facts
 from microagg.jobs.opening import DEFAULT_K
-from microagg.jobs.remarks import listen_closely
+from microagg.jobs.process import listen_closely
 from microagg.recipe import Recipe
 
 

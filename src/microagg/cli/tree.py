@@ -11,7 +11,7 @@ from microagg.algorithms.selection import Selection
 from microagg.cli._opening import opened
 from microagg.cli._terminal import Terminal, shown, table_of
 from microagg.jobs.facts import tree_facts
-from microagg.jobs.pictures import check_picture, save_picture
+from microagg.jobs.outputs import check_picture, save_picture
 from microagg.jobs.trees import ColumnTree, by_a_tree, column_tree
 from microagg.pictures.plots import draw_tree
 from microagg.recipe import Recipe

@@ -11,67 +11,47 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from microagg.jobs.again import command as command
     from microagg.jobs.again import script as script
-    from microagg.jobs.assessing import Assessed as Assessed
-    from microagg.jobs.assessing import assess as assess
+    from microagg.jobs.assessment import Assessed as Assessed
+    from microagg.jobs.assessment import assess as assess
     from microagg.jobs.candidates import each_candidate as each_candidate
-    from microagg.jobs.findings import findings_of as findings_of
+    from microagg.jobs.facts import findings_of as findings_of
     from microagg.jobs.inspecting import SmallStrata as SmallStrata
     from microagg.jobs.inspecting import write_small_strata as write_small_strata
     from microagg.jobs.masking import judge as judge
     from microagg.jobs.masking import mask as mask
     from microagg.jobs.masking import mask_beyond_memory as mask_beyond_memory
+    from microagg.jobs.messages import Told as Told
+    from microagg.jobs.messages import told as told
     from microagg.jobs.opening import Opened as Opened
     from microagg.jobs.opening import open_file as open_file
-    from microagg.jobs.pairing import read_pair as read_pair
-    from microagg.jobs.two_files import apart as apart
-    from microagg.jobs.words import Told as Told
-    from microagg.jobs.words import told as told
+    from microagg.jobs.pairs import read_pair as read_pair
+    from microagg.jobs.tables import apart as apart
     from microagg.jobs.writing import Written as Written
     from microagg.jobs.writing import write as write
 
 _HOME = {
-    "Assessed": "assessing",
+    "Assessed": "assessment",
     "Opened": "opening",
     "SmallStrata": "inspecting",
-    "Told": "words",
+    "Told": "messages",
     "Written": "writing",
-    "apart": "two_files",
-    "assess": "assessing",
+    "apart": "tables",
+    "assess": "assessment",
     "command": "again",
     "each_candidate": "candidates",
-    "findings_of": "findings",
+    "findings_of": "facts",
     "judge": "masking",
     "mask": "masking",
     "mask_beyond_memory": "masking",
     "open_file": "opening",
-    "read_pair": "pairing",
+    "read_pair": "pairs",
     "script": "again",
-    "told": "words",
+    "told": "messages",
     "write": "writing",
     "write_small_strata": "inspecting",
 }
 
-__all__ = [
-    "Assessed",
-    "Opened",
-    "SmallStrata",
-    "Told",
-    "Written",
-    "apart",
-    "assess",
-    "command",
-    "each_candidate",
-    "findings_of",
-    "judge",
-    "mask",
-    "mask_beyond_memory",
-    "open_file",
-    "read_pair",
-    "script",
-    "told",
-    "write",
-    "write_small_strata",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

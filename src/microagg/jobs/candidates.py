@@ -5,14 +5,13 @@ from typing import Any
 
 from microagg.jobs.opening import Opened
 from microagg.judge.judgement import alternatives_of
-from microagg.measures.criterion import Criterion
 from microagg.recipe import Compare, Recipe
 from microagg.release import Release
 from microagg.report.parts import MapSection
 from microagg.report.worded import risk_map
-from microagg.study.candidate import Candidate, seen_by
-from microagg.study.comparison import Comparison, compare_each, comparison_of
-from microagg.study.ranking import Ranking, known_criteria, ranking_of
+from microagg.study.candidate import Candidate, Ranking, ranking_of
+from microagg.study.comparison import Comparison, compare_each
+from microagg.study.comparison import comparison_of as comparison_of
 from microagg.study.variants import KS_COMPARED, recipes_to_compare
 from microagg.work import Progress
 
@@ -27,11 +26,6 @@ def each_candidate(
     return compare_each(opened.source, recipes, progress=progress, masked=masked)
 
 
-def beside_each_other(candidates: Sequence[Candidate], recipes: Sequence[tuple[str, Recipe]]) -> Comparison:
-    """Compare candidates of some recipes, which rank and draw them in the same way."""
-    return comparison_of(candidates, recipes)
-
-
 def lowest_k(asked: Compare) -> int:
     """Return the lowest k that is compared: that of a file of which nothing is said but what to compare."""
     return min(asked.ks or KS_COMPARED)
@@ -42,19 +36,9 @@ def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
     return recipes_to_compare(None, None, recipe, {})
 
 
-def criteria(recipe: Recipe) -> tuple[list[Criterion], list[Criterion]]:
-    """Return what releases can be ranked by, and what can be on the axis of the map."""
-    return known_criteria(recipe)
-
-
 def ranking_by(recipe: Recipe) -> Ranking:
     """Return how releases are ranked and drawn, as [compare] of a recipe says."""
     return ranking_of([("", recipe)])
-
-
-def as_compared(one: Candidate, ranking: Ranking, x: float) -> Candidate | None:
-    """Return figures that are there already by another ranking and weight; None where some are lacking."""
-    return seen_by(one, ranking, x)
 
 
 def map_section(found: Comparison) -> MapSection:

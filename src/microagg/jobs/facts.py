@@ -1,4 +1,4 @@
-"""Figures as plain values, for programs: the same dictionaries whichever edge hands them out."""
+"""Figures, and what the report finds, as plain values: the same dictionaries whichever edge hands them out."""
 
 import math
 from collections.abc import Sequence
@@ -6,11 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.measures.definitions import measures_of_both
+from microagg.report.parts import Finding, ReportModel
+from microagg.report.text import FIXED, THIN
 
 if TYPE_CHECKING:
     from microagg.files.joining import Joined
     from microagg.files.sources import Source
-    from microagg.jobs.assessing import Assessed
+    from microagg.jobs.assessment import Assessed
     from microagg.jobs.inspecting import SmallStrata
     from microagg.jobs.trees import ColumnTree
     from microagg.jobs.writing import Written
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
     from microagg.mask.facts import OnceFacts, WeightFacts
     from microagg.mask.moments import MomentFacts
     from microagg.measures.analyses.estimate import Utility
+    from microagg.measures.anonymity import RebuiltUnits
     from microagg.measures.bound import LossBound
     from microagg.measures.diversity import DiversityFacts, Goal
     from microagg.measures.joint import JointDisclosure
-    from microagg.measures.rebuilding import RebuiltUnits
     from microagg.measures.risk import DisclosureRisk
     from microagg.release import Release
     from microagg.study.candidate import Candidate
@@ -339,3 +341,54 @@ def cost_facts(costs: "ColumnCosts") -> dict[str, Any]:
         "with_them": costs.with_them,
         "without_them": costs.without_them,
     }
+
+
+_LEVELS = {"bad": "broken", "look": "warning", "note": "note", "good": "note"}
+"""How grave a finding is: the promise does not hold, somebody should look at it, or it is merely stated."""
+
+
+def findings_of(model: ReportModel) -> list[dict[str, Any]]:
+    """Return what a report finds, the gravest first: its level, its topic, a line and the whole text."""
+    return [_plain(one) for one in model.verdict.findings]
+
+
+def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
+    """Return the columns that were recoded before they were masked: the rule in words, and the cells that changed."""
+    return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
+
+
+def bound_of(model: ReportModel) -> list[str]:
+    """Return a line that says how little any grouping could lose, or why that is not known."""
+    return [_spaced(model.loss.bound_text)] if model.loss.bound_text else []
+
+
+def results_of(model: ReportModel) -> list[str]:
+    """Return a line that says how many results of researchers survive; empty if that is not known."""
+    return [_spaced(f"{one.name}: {one.value}") for one in model.verdict.lines if one.name == "Results"]
+
+
+def to_tick(model: ReportModel) -> tuple[list[Finding], list[Finding]]:
+    """Return what somebody must look at before the file goes out, the gravest first, and the rest of the checklist.
+
+    What the verdict and the checklist both have is listed once.
+    """
+    listed = {one.topic for one in model.checklist}
+    grave = [one for one in model.verdict.findings if one.state in ("bad", "look") and one.topic not in listed]
+    grave += [one for one in model.checklist if one.state in ("bad", "look")]
+    rest = [one for one in model.checklist if one.state not in ("bad", "look")]
+    return sorted(grave, key=lambda one: one.state != "bad"), rest
+
+
+def _plain(one: Finding) -> dict[str, Any]:
+    texts = {"line": one.short or one.text, "text": one.text}
+    return {"level": _LEVELS[one.state], "topic": one.topic, **{key: _spaced(text) for key, text in texts.items()}}
+
+
+def _spaced(text: str) -> str:
+    """Return a text with plain spaces, which every terminal has."""
+    return text.replace(THIN, " ").replace(FIXED, " ")
+
+
+def warnings_among(findings: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each finding that somebody should look at."""
+    return [one["line"] for one in findings if one["level"] != "note"]

@@ -15,8 +15,8 @@ from microagg.errors import MicroaggError
 from microagg.files.addresses import Extent, extent_of, in_parts
 from microagg.files.sources import read_beginning
 from microagg.jobs.again import command
+from microagg.jobs.messages import DATA, Told
 from microagg.jobs.opening import open_source
-from microagg.jobs.words import DATA, Told
 from microagg.recipe import Recipe
 
 _MASKED = 150  # bytes of a cell of a masked column at the peak, measured

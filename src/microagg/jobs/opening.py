@@ -1,11 +1,15 @@
-"""Opening a file: by a recipe, or with a guess of what each column is."""
+"""Opening a file: by a recipe, or with a guess of what each column is; what reading a text file had to guess."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from microagg.base.frozen import frozen
 from microagg.columns import frames
+from microagg.columns.numbers import is_text
 from microagg.columns.roles import Role
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files.addresses import kind_at
@@ -14,9 +18,16 @@ from microagg.files.sources import Source, read_source
 from microagg.recipe import Comments, Recipe, choices
 from microagg.recipe.data import key_of, with_join
 from microagg.recipe.profile import Difference, compared
-from microagg.study.inspection import ColumnGuess, Exposure, Inspection, exposure, inspect_table
-from microagg.study.lacking import rows_to_move
-from microagg.study.weighing import Guess, guess_weights
+from microagg.study.inspection import (
+    ColumnGuess,
+    Exposure,
+    Guess,
+    Inspection,
+    exposure,
+    guess_weights,
+    inspect_table,
+    rows_to_move,
+)
 from microagg.work import Progress
 
 DEFAULT_K = 5
@@ -244,3 +255,62 @@ def guessed_values(inspection: Inspection, asked: Recipe) -> dict[str, Any]:
         if guesses:
             found[choice] = {**guesses, **own}
     return found
+
+
+_MARKS = {".": "point", ",": "comma"}
+
+
+@frozen()
+class ReadingGuess:
+    """A guess of how a file is written.
+
+    Attributes
+    ----------
+    text : str
+        What was guessed: no cell is in it.
+    now, other : str
+        The decimal mark as it was read, and as it would be; empty where the guess is of something else.
+    words : str
+        What the other reading would be.
+    """
+
+    text: str
+    now: str = ""
+    other: str = ""
+    words: str = ""
+
+
+def reading_guesses(source: Source) -> list[ReadingGuess]:
+    """Say what was guessed when a file was read; of two that were joined, of either."""
+    files = [source] if source.joined is None else [source.joined.persons, source.joined.households]
+    found = (guess for file in files for guess in _guesses_of(file))
+    return list(dict.fromkeys(found))
+
+
+def _guesses_of(source: Source) -> list[ReadingGuess]:
+    dialect, found = source.dialect, []
+    if dialect is None:
+        return []
+    if dialect.unsure:
+        decimal, thousands = dialect.marks.decimal, dialect.marks.thousands
+        mark = thousands or decimal
+        count = sum(_has(source.table[name], mark) for name in _numbers(source))
+        where = f"in {count} {'column' if count == 1 else 'columns'}"
+        as_thousands, as_decimal = "the mark of thousands", "the decimal mark"
+        read, would = (as_thousands, as_decimal) if thousands else (as_decimal, as_thousands)
+        other = mark if thousands else "," if decimal == "." else "."
+        text = f"A {_MARKS[mark]} was read as {read} {where}: a guess. It could be {would}."
+        found.append(ReadingGuess(text, decimal, other, f"Read the {_MARKS[mark]} as {would}"))
+    if dialect.guessed:
+        found.append(ReadingGuess(f"The encoding was taken for {dialect.codec}: a guess, since it is not UTF-8."))
+    return found
+
+
+def _numbers(source: Source) -> list[str]:
+    """Name the columns that are text in the file and numbers as they are read."""
+    read = source.typed().schema
+    return [name for name in source.table.column_names if not is_text(read.field(name).type)]
+
+
+def _has(column: pa.ChunkedArray, mark: str) -> bool:
+    return is_text(column.type) and pc.any(pc.match_substring(column, mark)).as_py() is True

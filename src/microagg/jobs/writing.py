@@ -1,6 +1,7 @@
 """Writing what a run leaves: the masked data, the reports and the recipe, all or nothing."""
 
 from dataclasses import field, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,10 @@ from microagg.files.files import whole_file
 from microagg.files.formats.excel import check_table
 from microagg.files.sources import Source
 from microagg.files.stores import is_store, where
-from microagg.jobs._demanded import without_limit
 from microagg.jobs.again import program, shell
-from microagg.jobs.findings import bound_of, findings_of, recoded_of, results_of, warnings_among
+from microagg.jobs.facts import bound_of, findings_of, recoded_of, results_of, warnings_among
 from microagg.jobs.masking import judge, mask_beyond_memory
 from microagg.jobs.opening import Opened
-from microagg.jobs.origins import RowOrigin, earlier_releases, earlier_words
 from microagg.jobs.outputs import (
     INTERNAL,
     PROGRAM,
@@ -29,6 +28,9 @@ from microagg.jobs.outputs import (
     REPORT,
     ROWS,
     SHELL,
+    RowOrigin,
+    earlier_releases,
+    earlier_words,
     households_name,
     left_by_a_run,
     masked_name,
@@ -36,19 +38,22 @@ from microagg.jobs.outputs import (
 )
 from microagg.jobs.tables import rows_written, write_release
 from microagg.judge.names import shown
+from microagg.mask.demands import demanded_columns
 from microagg.mask.digits import matter, refuse_integers
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
+from microagg.report.text import first_of, quoted
 from microagg.work import Progress, part, tell
 
 if TYPE_CHECKING:
     from microagg.file_release import FileRelease
     from microagg.study.comparison import Comparison
 
-
 _MASKED = 90  # percent of the progress: when a file beyond memory is masked
+_AMONG, _SECOND = "Chosen among ", "This file was released before. Reason to release it again: "
+_MOST = 500  # letters of a reason
 
 
 @frozen()
@@ -65,7 +70,7 @@ class Written:
     sha256 : str or None
         Of the source; None of a database.
     findings : list of dict
-        What the report finds, the gravest first (`microagg.jobs.findings`).
+        What the report finds, the gravest first (`microagg.jobs.facts`).
     recoded : list of dict
         The columns that were recoded before they were masked: how, and how many cells changed.
     results : list of str
@@ -320,3 +325,32 @@ def write_beyond_memory(
     results = [*bound_of(told), *results_of(told)]
     written = Written(places, whole, None, findings_of(told), [], results, earlier)
     return written, release, judged
+
+
+def with_remarks(recipe: Recipe, day: date, *, among: int = 0, reason: str = "") -> Recipe:
+    """Return a recipe that remarks among how many it was chosen, and why the file is released once more.
+
+    Remarks of a former choice go: a recipe may be one that was written before.
+    """
+    comments = recipe.comments
+    kept = [line for line in comments.title if not line.startswith((_AMONG, _SECOND))]
+    kept += [f"{_AMONG}{among} on {day.isoformat()}."] if among > 1 else []
+    kept += [f"{_SECOND}{one_line(reason)}"] if one_line(reason) else []
+    return recipe.commented(replace(comments, title=tuple(kept)))
+
+
+def one_line(text: str) -> str:
+    """Return a text that a comment can hold: one line, no letter that is not printed."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:_MOST]
+
+
+def without_limit(recipe: Recipe) -> list[str]:
+    """Return a line that warns of confidential columns to which neither l nor t applies; empty if there are none."""
+    confidential = recipe.roles.confidential
+    names = [name for name in confidential if name not in demanded_columns(recipe, confidential)]
+    if not names:
+        return []
+    return [
+        f"confidential columns are released unchanged, and neither l nor t limits what a group discloses of them: "
+        f"{first_of([quoted(name) for name in names])}."
+    ]

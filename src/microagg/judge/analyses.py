@@ -1,29 +1,31 @@
 """Whether researchers' results survive masking: analyses of any pair of files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
-import numpy as np
 import pyarrow as pa
 from narwhals.typing import IntoDataFrame
-from numpy.typing import NDArray
 
 from microagg.checks import check_between, shown_name
 from microagg.columns import frames
 from microagg.columns.finders import MOST_CATEGORIES, ColumnChoices, open_both, open_table
+from microagg.columns.roles import Role
 from microagg.columns.table import Coded, Table
 from microagg.errors import InvalidData, MicroaggError, RoleError
-from microagg.files.sources import Source
 from microagg.mask.relations import numbers_of
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.defaults import guess_analyses
 from microagg.measures.analyses.estimate import Utility
 from microagg.measures.analyses.judge import Failed, Units, columns_read, measure_utility
-from microagg.recipe import Kinds, Missing
-from microagg.recipe.relations import Relation, RelationCounts, count_violations
+from microagg.recipe import Kinds, Missing, Recipe
+from microagg.recipe.relations import RelationCounts, count_violations
 from microagg.work import Progress, tell
+
+if TYPE_CHECKING:
+    from microagg.release import Release
 
 Frame = nw.DataFrame[Any]
 
@@ -144,64 +146,59 @@ def default_analyses(
     return guess_analyses(_opened(opened, asked, (unit,)), weight=weight, unit=unit, masked=only)
 
 
-class Masking(NamedTuple):
-    """The masked columns of a release before and after, and what its recipe says of columns."""
-
-    original: Table
-    written: Table
-    kinds: Mapping[Any, Any]
-    codes: Mapping[Any, Any]
-
-
 def utility_of_release(
-    masking: Masking,
-    released: Any,
+    release: "Release[Any]",
     analyses: Any,
     *,
-    weight: Any,
-    original_weights: Mapping[Any, NDArray[np.float64]],
-    units: Units,
-    level: float,
-    everybody: Any = None,
+    level: float = 0.95,
     failed: Failed | None = None,
     progress: Progress | None = None,
 ) -> Utility:
-    """Compare analyses before and after, of a release whose masked columns are at hand.
+    """Compare analyses of the original and of what is released; an analysis that cannot be done goes to `failed`.
 
-    `released` is the released frame, or a `Source` with it: its other columns are those of the original, but for
-    `original_weights`. Units are known of rows though they are not released. Where records were left out, `everybody`
-    is the original frame, or a `Source` with it, and `masking.original` has all of its records.
+    Columns that are not masked are those of the original, but for weights that are released by group. Units are known
+    of rows though they are not released. Where records were left out, the original has all of them.
     """
-    frame = _typed(released, masking)
-    whole = frame if everybody is None else _typed(everybody, masking)
+    recipe, unit = release.recipe, release.recipe.roles.unit
+    original, written = release._both()
+    own_units, weights = release._units, release._weights
+    frame = whole = _typed(release, release.data)
+    if release._everybody is not None:
+        original, weights = release._everybody, release._everybody.weighed.first
+        whole = _typed(release, original.frame.to_native())
+    units: Units = {} if unit is None or own_units is None else {unit: own_units.codes}
     names = list(frame.columns)
-    others = [name for name in names if name not in masking.original.names]
+    asked = {name: _asked(recipe, name) for name in names if name not in original.names}
     own = next(iter(units), None)
-    asked = {name: ColumnChoices(masking.kinds.get(name), masking.codes.get(name, ())) for name in others}
+    weight = next(iter(recipe.roles.of(Role.WEIGHT.value)), None)
     if analyses is None:
         kept = _opened(whole, asked, (own,), progress)
-        both = Table((*masking.original, *kept))
-        weight = weight if weight in kept.names else None
-        wanted = guess_analyses(both, weight=weight, unit=own, masked=masking.original.names)
+        wanted = guess_analyses(
+            Table((*original, *kept)), weight=weight if weight in kept.names else None, unit=own, masked=original.names
+        )
     else:
         wanted = checked_analyses(analyses)
         units = {**_units(frame, wanted), **units}
     units_before = units if whole is frame else _units(whole, wanted)
     wanted, was, kept = _readable(wanted, (whole, frame), names, asked, units, failed, progress)
-    numbers = {name: Table.of_numbers([name], values[None, :]).columns[0] for name, values in original_weights.items()}
-    before = Table((*masking.original, *(numbers.get(one.name, one) for one in was)))
-    after = Table((*masking.written, *kept))
-    level = check_level(level)
+    numbers: dict[Any, Coded] = {}
+    if weights is not None and recipe.weights_by_group:
+        numbers[weight] = Table.of_numbers([weight], weights.values[None, :]).columns[0]
     return measure_utility(
-        before,
-        after,
+        Table((*original, *(numbers.get(one.name, one) for one in was))),
+        Table((*written, *kept)),
         wanted,
         units_before=units_before,
         units_after=units,
-        level=level,
+        level=check_level(level),
         failed=failed,
         progress=progress,
     )
+
+
+def _asked(recipe: Recipe, name: Any) -> ColumnChoices:
+    """Return what a recipe says of a column."""
+    return ColumnChoices(recipe.kinds.kinds.get(name), recipe.missing_codes.codes.get(name, ()))
 
 
 def _readable(
@@ -239,24 +236,26 @@ def _opened_in_both(before: Frame, after: Frame, asked: Mapping[Any, ColumnChoic
     return tables[0].columns[0], tables[1].columns[0]
 
 
-def _typed(released: Any, masking: Masking) -> Frame:
-    """Open a released frame, or a `Source` with it: of a text file, what is not masked is text still."""
-    if isinstance(released, Source):
-        stored = frames.open_frame(released.table)
-        others = [name for name in stored.columns if name not in masking.original.names]
+def _typed(release: "Release[Any]", table: Any) -> Frame:
+    """Open what a release, or its original, holds: of a text file, what is not masked is text still."""
+    if release.source is not None:
+        stored = frames.open_frame(table)
+        others = [name for name in stored.columns if name not in release._both()[0].names]
         text = [name for name in others if stored.get_column(name).dtype == nw.String]
-        released = released.typed_for(masking.kinds, text)
-    return frames.open_frame(released)
+        table = replace(release.source, table=table, joined=None).typed_for(release.recipe.kinds.kinds, text)
+    return frames.open_frame(table)
 
 
-def relations_of_release(masking: Masking, released: Any, relations: Sequence[Relation]) -> tuple[RelationCounts, ...]:
-    """Count the records that break relations, before and after; columns that are not masked are the same in both."""
-    frame = _typed(released, masking)
+def relations_of_release(release: "Release[Any]") -> tuple[RelationCounts, ...]:
+    """Count the records that break the relations of a recipe, before and after; other columns are the same in both."""
+    relations = release.recipe.relations.relations
+    if not relations:
+        return ()
+    frame = _typed(release, release.data)
     sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
     for name in dict.fromkeys(name for relation in relations for name in relation.columns):
-        for values, table in zip(sides, (masking.original, masking.written), strict=True):
-            asked = {name: ColumnChoices(masking.kinds.get(name), masking.codes.get(name, ()))}
-            own = table if name in table.names else open_table(frame, asked)[0]
+        for values, table in zip(sides, release._both(), strict=True):
+            own = table if name in table.names else open_table(frame, {name: _asked(release.recipe, name)})[0]
             numbers = numbers_of(own.named([name]).columns[0])
             if numbers is None:
                 raise InvalidData(

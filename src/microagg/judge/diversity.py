@@ -3,21 +3,20 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from microagg.algorithms.diversity.demand import Confidential, HeldValues, Limits
 from microagg.algorithms.diversity.ways import WAYS
 from microagg.columns import frames
 from microagg.columns.roles import Role
+from microagg.columns.weights import Labels
 from microagg.judge.names import shown
-from microagg.judge.parts import Bar, Demanded, GivenAway, Kept, WorstGroup, finite
+from microagg.judge.parts import Bar, Demanded, GivenAway, JudgedDemands, WorstGroup, finite
 from microagg.judge.run import columns_of
 from microagg.measures.diversity import given_away, goals_of
 
 if TYPE_CHECKING:
     from microagg.release import Release
 
-Labels = NDArray[np.int64]
 
 _MOST_BARS = 12
 
@@ -62,7 +61,7 @@ def _as_demanded(own: GivenAway, column: Confidential, figures: HeldValues, size
     )
 
 
-def kept_of(release: "Release[Any]", public: bool) -> Kept | None:
+def kept_of(release: "Release[Any]", public: bool) -> JudgedDemands | None:
     """Return what is demanded of confidential columns, counted again in the released file; None where nothing is.
 
     In public that is what anybody can count in the release, and neither what it cost nor which group is worst.
@@ -85,7 +84,7 @@ def kept_of(release: "Release[Any]", public: bool) -> Kept | None:
                 worst=None if public else _worst(release, column, limits, own, classes),
             )
         )
-    return Kept(
+    return JudgedDemands(
         columns=tuple(columns),
         holds=demand.kept(classes),
         way=facts.way,

@@ -12,11 +12,10 @@ from microagg.columns import frames
 from microagg.columns.kinds import Date, Semi
 from microagg.columns.table import Coded
 from microagg.errors import InvalidData
-from microagg.judge.bins import SMALL_CELL, Cut, before_and_after, cut_of_numbers, masked_only
-from microagg.judge.dates import cut_of_dates
+from microagg.judge.bins import SMALL_CELL, BinCut, before_and_after, cut_of_dates, cut_of_numbers, masked_only
 from microagg.judge.names import shown
 from microagg.judge.parts import Bar, Distribution, finite
-from microagg.judge.run import Run
+from microagg.judge.run import JudgedRun
 from microagg.work import Progress, in_parallel
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _MOST_CATEGORIES = 12
 
 
 def distributions_of(
-    release: "Release[Any]", run: Run, public: bool, progress: Progress | None = None
+    release: "Release[Any]", run: JudgedRun, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Return the masked columns for the pictures, at most 30; and the names of the others."""
     original, written = release._both()
@@ -51,7 +50,7 @@ def distributions_of(
     return tuple(found), tuple(shown(before.name) for j, (before, _) in enumerate(both) if j not in places)
 
 
-def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
+def _cut_of(release: "Release[Any]", column: Coded) -> BinCut:
     """Return how the axis of a column is cut: at round numbers, or at dates."""
     if isinstance(column.kind, Date):
         try:
@@ -61,7 +60,7 @@ def _cut_of(release: "Release[Any]", column: Coded) -> Cut:
     return cut_of_numbers
 
 
-def _for_internal(before: Coded, after: Coded, cut: Cut) -> Distribution:
+def _for_internal(before: Coded, after: Coded, cut: BinCut) -> Distribution:
     """Draw a column before and after masking."""
     name, n = shown(before.name), (before.values.size, after.values.size)
     if before.shown:
@@ -114,7 +113,7 @@ def _counts(column: Coded, n_categories: int) -> NDArray[np.int64]:
     return np.bincount(column.cells.known.astype(np.int64), minlength=n_categories)
 
 
-def _for_public(after: Coded, k: int, cut: Cut) -> Distribution:
+def _for_public(after: Coded, k: int, cut: BinCut) -> Distribution:
     """Draw a masked column: whole percent, and nothing of few records."""
     name, n, least = shown(after.name), after.values.size, SMALL_CELL * k
     missing = after.values.size - after.cells.known.size

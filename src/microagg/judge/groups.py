@@ -17,9 +17,9 @@ from microagg.columns.roles import Role
 from microagg.errors import InvalidData
 from microagg.judge.bins import SMALL_CELL
 from microagg.judge.names import shown
-from microagg.judge.parts import Alone, Groups, LeftOut, MissingValues, SizeCount, Strata, UnitFacts
-from microagg.judge.run import Run, columns_of
-from microagg.measures.rebuilding import RebuiltUnits
+from microagg.judge.parts import Alone, JudgedGroups, LeftOut, MissingValues, SizeCount, Strata, UnitFacts
+from microagg.judge.run import JudgedRun, columns_of
+from microagg.measures.anonymity import RebuiltUnits
 from microagg.work import Progress, part, stage, tell
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _MOST_SIZES = 8
 
 
-def groups_of(release: "Release[Any]", run: Run, public: bool) -> Groups:
+def groups_of(release: "Release[Any]", run: JudgedRun, public: bool) -> JudgedGroups:
     """Count the groups, and count k again in the released file."""
     found = release.anonymity
-    return Groups(
+    return JudgedGroups(
         promised=run.k,
         reached=release.k_achieved,
         counted=None if public and run.per_column else found.k,
@@ -108,7 +108,7 @@ def _sizes(release: "Release[Any]") -> tuple[SizeCount, ...]:
     return tuple(found)
 
 
-def left_out_of(release: "Release[Any]", run: Run, public: bool) -> LeftOut:
+def left_out_of(release: "Release[Any]", run: JudgedRun, public: bool) -> LeftOut:
     """Count the records that were left out; in public not exactly, and not at all where they are few."""
     number = release.n_dropped
     read = number + release.n_records
@@ -121,7 +121,7 @@ def left_out_of(release: "Release[Any]", run: Run, public: bool) -> LeftOut:
     return LeftOut(None, None, float(max(1, round(percent))))
 
 
-def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
+def strata_of(release: "Release[Any]", run: JudgedRun, public: bool) -> Strata | None:
     """Count the strata and their records; None where there are none."""
     names = columns_of(release, Role.STRATUM)
     if not names:
@@ -137,7 +137,10 @@ def strata_of(release: "Release[Any]", run: Run, public: bool) -> Strata | None:
 
 
 def standing_alone(
-    release: "Release[Any]", run: Run, repeating: Mapping[Any, NDArray[np.int64]], progress: Progress | None = None
+    release: "Release[Any]",
+    run: JudgedRun,
+    repeating: Mapping[Any, NDArray[np.int64]],
+    progress: Progress | None = None,
 ) -> Alone:
     """Count the records with unique values: in what is released unchanged, and in all that is released."""
     frame = frames.open_frame(release.data)
@@ -256,7 +259,7 @@ def _lone(codes: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(np.bincount(codes) == 1))
 
 
-def missing_of(release: "Release[Any]", run: Run, public: bool) -> MissingValues:
+def missing_of(release: "Release[Any]", run: JudgedRun, public: bool) -> MissingValues:
     """Count the missing cells of the masked columns, and what became of them; in public only whether there are any."""
     whole = release.whole
     cells = sum(column.n_missing for column in release._both()[1]) if whole is None else whole.missing_cells

@@ -11,8 +11,7 @@ from microagg.judge.diversity import diversity_of, kept_of
 from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
 from microagg.judge.drawn import distributions_of
 from microagg.judge.groups import groups_of, idle_codes_of, left_out_of, missing_of, standing_alone, strata_of
-from microagg.judge.loss import correlations_of, loss_of, moved
-from microagg.judge.moments import moments_of
+from microagg.judge.loss import correlations_of, loss_of, moments_of, moved
 from microagg.judge.names import shown
 from microagg.judge.origin import missing_codes_of, missing_weights_of, recoded_of
 from microagg.judge.parts import (
@@ -22,27 +21,27 @@ from microagg.judge.parts import (
     Correlations,
     Distribution,
     GivenAway,
-    Groups,
+    JudgedDemands,
+    JudgedGroups,
     JudgedMoments,
+    JudgedMove,
     JudgedResults,
+    JudgedRisk,
     JudgedSample,
+    JudgedTree,
     JudgedWeights,
-    Kept,
     LeftOut,
     Loss,
     MissingCodes,
     MissingValues,
-    Moved,
-    Recoded,
-    Risk,
+    RecodedColumn,
     Strata,
-    Tree,
     finite,
 )
 from microagg.judge.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judge.risk import risk_of
-from microagg.judge.run import Run, columns_of, run_of
-from microagg.judge.sample import Scale, sample_of
+from microagg.judge.run import JudgedRun, columns_of, run_of
+from microagg.judge.sample import SampleScale, sample_of
 from microagg.judge.weights import weighing_of
 from microagg.measures.definitions import measures_of_both
 from microagg.measures.measure import Measure
@@ -64,11 +63,11 @@ class Judgement(ReadOnly):
     Attributes
     ----------
     public : bool
-    run : Run
+    run : JudgedRun
         What was asked.
     measures : mapping
         Every figure of loss, of risk and of both, by its name; empty in public.
-    recoded : tuple of Recoded
+    recoded : tuple of RecodedColumn
         The columns that were recoded before they were masked, and how.
     missing_codes : tuple of MissingCodes
         The columns in which the file distinguishes several kinds of missing values; empty in public.
@@ -76,7 +75,7 @@ class Judgement(ReadOnly):
         How the file differs from the one that the recipe was written for, a line for each. None in public.
     missing_weights : mapping
         How many released records lack each sampling weight, where any do; empty in public.
-    groups : Groups
+    groups : JudgedGroups
         k promised and reached, and the groups behind it.
     doubted : mapping
         The columns masked as numbers that are probably none, and why; empty in public.
@@ -105,35 +104,35 @@ class Judgement(ReadOnly):
         released.
     loss : Loss
         What masking cost, overall and by column.
-    moved : Moved or None
+    moved : JudgedMove or None
         How far a correlation moved on average, in steps.
     distributions : tuple of Distribution
         The masked columns in bins, or their categories.
     not_drawn : tuple of str
         Masked columns that are not among those, since there are too many.
     correlations : Correlations or None
-    risk : Risk or None
+    risk : JudgedRisk or None
         What an intruder could still do.
     diversity : tuple of GivenAway
         How varied the confidential columns are among records with the same masked values.
-    kept : Kept or None
+    kept : JudgedDemands or None
         What is demanded of confidential columns, and what is reached; None where nothing is.
     sample : JudgedSample or None
         Which records are judged, where not all are.
-    tree : Tree or None
+    tree : JudgedTree or None
         The dependence tree by which columns were chosen to form groups.
     alternatives : Alternatives or None
         Other releases of the file.
     """
 
     public: bool
-    run: Run
+    run: JudgedRun
     measures: Mapping[str, Measure]
-    recoded: tuple[Recoded, ...]
+    recoded: tuple[RecodedColumn, ...]
     missing_codes: tuple[MissingCodes, ...]
     differences: tuple[str, ...]
     missing_weights: Mapping[str, int]
-    groups: Groups
+    groups: JudgedGroups
     doubted: Mapping[str, str]
     codes_in_order: Mapping[str, str]
     idle_codes: Mapping[str, tuple[str, ...]]
@@ -147,15 +146,15 @@ class Judgement(ReadOnly):
     results: JudgedResults | None
     alone: Alone
     loss: Loss
-    moved: Moved | None
+    moved: JudgedMove | None
     distributions: tuple[Distribution, ...]
     not_drawn: tuple[str, ...]
     correlations: Correlations | None
-    risk: Risk | None
+    risk: JudgedRisk | None
     diversity: tuple[GivenAway, ...]
-    kept: Kept | None
+    kept: JudgedDemands | None
     sample: JudgedSample | None
-    tree: Tree | None
+    tree: JudgedTree | None
     alternatives: Alternatives | None
 
 
@@ -205,7 +204,7 @@ def judge(
         loss, correlations = loss_of(release, losing), correlations_of(release)
         change = None if correlations is None else moved(correlations.mean)
     sample = sample_of(release)
-    scale = Scale(sample)
+    scale = SampleScale(sample)
     alone = Alone() if public else scale.alone(standing_alone(release, run, repeating, standing))
     risk = None if public else scale.risk(risk_of(release, run, risking))
     found = Judgement(
@@ -245,7 +244,7 @@ def judge(
     return found
 
 
-def tree_of(release: "Release[Any]") -> Tree | None:
+def tree_of(release: "Release[Any]") -> JudgedTree | None:
     """Return the dependence tree, where the columns that form groups were chosen by one."""
     selection = release.selection
     if selection is None or selection.tree is None or list(selection.degrees) != columns_of(release, Role.QUASI):
@@ -253,12 +252,12 @@ def tree_of(release: "Release[Any]") -> Tree | None:
     return tree_by(selection)
 
 
-def tree_by(selection: Selection, *, used: bool = True) -> Tree:
+def tree_by(selection: Selection, *, used: bool = True) -> JudgedTree:
     """Return the dependence tree by which columns are chosen; `used` says whether these formed groups."""
     assert selection.tree is not None
     names, losses = list(selection.degrees), selection.losses
     ways = sorted(selection.alternatives, key=losses.__getitem__) if losses else selection.alternatives
-    return Tree(
+    return JudgedTree(
         measure=selection.tree.measure,
         names=tuple(map(shown, names)),
         edges=tuple((int(a), int(b), finite(weight)) for a, b, weight in selection.tree.edges),

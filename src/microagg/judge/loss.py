@@ -1,4 +1,4 @@
-"""What masking cost: overall, column by column, in distributions and in correlations."""
+"""What masking cost: overall, by column, in distributions, correlations and moments; and the least it could cost."""
 
 import math
 from collections.abc import Sequence
@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from microagg.algorithms.equivalence import codes_of
+from microagg.checks import check_jobs
 from microagg.columns import frames
-from microagg.judge.bound import judged_bound
 from microagg.judge.drawn import MOST_DRAWN
 from microagg.judge.names import shown
-from microagg.judge.parts import ColumnLoss, Correlations, Loss, Moved, finite
+from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMoments, JudgedMove, Loss, finite
+from microagg.measures.bound import LossBound, bound_of_release
 from microagg.measures.columns import Everybody, changes_of
+from microagg.measures.loss import InformationLoss
 from microagg.measures.utility import QUANTILES
-from microagg.work import Progress, stage
+from microagg.work import Progress, Work, stage
 
 if TYPE_CHECKING:
     from microagg.release import Release
+
 
 LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
 _CORRELATION_STEPS = (0.01, 0.05, 0.1, 0.2)
@@ -89,7 +93,57 @@ def correlations_of(release: "Release[Any]") -> Correlations | None:
     )
 
 
-def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> Moved:
+def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> JudgedMove:
     """Return the mean change of a correlation as less than some step, or more than all."""
     limit = next((step for step in steps if mean < step), None)
-    return Moved(steps[-1], less=False) if limit is None else Moved(limit, less=True)
+    return JudgedMove(steps[-1], less=False) if limit is None else JudgedMove(limit, less=True)
+
+
+def bound_of(release: "Release[Any]", information: InformationLoss, progress: Progress | None = None) -> LossBound:
+    """Return how little any grouping of the same file could lose, beside the loss of a release.
+
+    Whatever groups release, at least k records of a stratum are released with the same values. So the bound holds for
+    medians, weights, moments, rounding, units and demands too: each of them can only lose more.
+    """
+    recipe, units = release.recipe, release._units
+    if release.whole is not None:  # neighbours in a sample are too far
+        why_not = "only some of the records are in memory"
+        return LossBound(None, None, "information loss", recipe.k, why_not=why_not)
+    alike, strata = release.groups, recipe.roles.strata
+    if units is not None and units.slots is not None:  # of whole units, rows in the same slot get the same values
+        alike = codes_of(alike * (int(units.slots.max()) + 1) + units.slots)
+    original = release._both()[0]
+    none = np.zeros(original.n_records, dtype=np.int64)
+    return bound_of_release(
+        original,
+        information,
+        frames.category_codes(frames.open_frame(release.data), strata) if strata else none,
+        alike,
+        recipe.k,
+        spike=recipe.masking.spike,
+        weighted=release.weights is not None,
+        work=Work(check_jobs(None), progress),
+    )
+
+
+def judged_bound(release: "Release[Any]", progress: Progress | None = None) -> Bound | None:
+    """Return the bound of a release as plain values, with the sentence that says it."""
+    found = release.loss.find_bound(progress)
+    if found is None:
+        return None
+    return Bound(found.percent, None if found.reached is None else finite(found.reached), found.of, str(found))
+
+
+def moments_of(release: "Release[Any]") -> JudgedMoments | None:
+    """Return how exactly they are kept, and how many values left their range; None where none are to be kept."""
+    facts = release.moments
+    if facts is None:
+        return None
+    return JudgedMoments(
+        columns=tuple(map(shown, facts.columns)),
+        variance_error=100.0 * facts.variance_error,
+        covariance_error=facts.covariance_error,
+        outside={shown(name): cells for name, cells in facts.outside.items()},
+        clipped={shown(name): cells for name, cells in facts.clipped.items()},
+        left=facts.left,
+    )

@@ -12,17 +12,17 @@ from microagg.columns.numbers import is_text, without_marks
 from microagg.columns.roles import Role
 from microagg.files.sources import Source
 from microagg.judge.names import shown
-from microagg.judge.parts import MissingCodes, Recoded
-from microagg.judge.run import Run, columns_of
+from microagg.judge.parts import MissingCodes, RecodedColumn
+from microagg.judge.run import JudgedRun, columns_of
 
 if TYPE_CHECKING:
     from microagg.release import Release
 
 
-def recoded_of(release: "Release[Any]", run: Run, public: bool) -> tuple[Recoded, ...]:
+def recoded_of(release: "Release[Any]", run: JudgedRun, public: bool) -> tuple[RecodedColumn, ...]:
     """Return which released columns were recoded; in public the rules alone, as a top code counts the few above it."""
     changed = {shown(name): cells for name, cells in release.recoded.items()}
-    return tuple(Recoded(name, rule, None if public else changed.get(name)) for name, rule in run.recoded.items())
+    return tuple(RecodedColumn(name, rule, None if public else changed.get(name)) for name, rule in run.recoded.items())
 
 
 def missing_codes_of(release: "Release[Any]") -> tuple[MissingCodes, ...]:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from microagg.base.frozen import ReadOnly, frozen
+from microagg.measures.anonymity import RebuiltUnits as RebuiltUnits
 from microagg.measures.columns import ColumnChange as ColumnChange
 from microagg.measures.criterion import Criterion as Criterion
 from microagg.measures.diversity import Goal as Goal
-from microagg.measures.rebuilding import RebuiltUnits as RebuiltUnits
 from microagg.measures.weights import Telling as Telling
 
 
@@ -45,7 +45,7 @@ class UnitFacts:
 
 
 @frozen()
-class Groups:
+class JudgedGroups:
     """k promised and reached, and the groups behind it."""
 
     promised: int
@@ -226,7 +226,7 @@ class MissingValues:
 
 
 @frozen()
-class Recoded:
+class RecodedColumn:
     """A released column that was recoded before anything was masked."""
 
     column: str
@@ -312,7 +312,7 @@ class Distribution:
 
 
 @frozen()
-class Moved:
+class JudgedMove:
     """How far a correlation moved on average: less than some step, or more than the last of them."""
 
     than: float
@@ -349,7 +349,7 @@ class RecordRisk:
 
 
 @frozen()
-class Linkage:
+class JudgedLinkage:
     """By what, and on what, records were linked."""
 
     sets: int  # of keys that were tried
@@ -367,7 +367,7 @@ class ConstantsFound:
 
 
 @frozen()
-class Risk:
+class JudgedRisk:
     """What an intruder could still do."""
 
     keys: tuple[str, ...]  # the columns that the intruder is assumed to know
@@ -377,7 +377,7 @@ class Risk:
     seed: int | None  # what they were drawn with
     standard_error: float  # of linkage, in percent
     full_error: float  # of linkage by all keys
-    linkage: Linkage
+    linkage: JudgedLinkage
     records: RecordRisk
     columns: tuple[ColumnRisk, ...]
     dominance_percent: float
@@ -421,7 +421,7 @@ class Demanded:
 
 
 @frozen()
-class Kept:
+class JudgedDemands:
     """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
 
     columns: tuple[Demanded, ...]
@@ -435,7 +435,7 @@ class Kept:
 
 
 @frozen()
-class Tree:
+class JudgedTree:
     """The dependence tree by which the columns that form groups were chosen."""
 
     measure: str

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from microagg.columns.kinds import Number, Semi
 from microagg.judge.loss import LOSS_WORDS, loss_word, moved
 from microagg.judge.names import shown
-from microagg.judge.parts import ColumnLoss, Loss, Moved
-from microagg.judge.run import Run
+from microagg.judge.parts import ColumnLoss, JudgedMove, Loss
+from microagg.judge.run import JudgedRun
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -33,7 +33,7 @@ _CORRELATION_STEPS = (0.1, 0.2)
 """Coarser than in the internal report: a group whose own loss is small moves no correlation by 0.1."""
 
 
-def told_columns(release: "Release[Any]", run: Run) -> NDArray[np.bool_]:
+def told_columns(release: "Release[Any]", run: JudgedRun) -> NDArray[np.bool_]:
     """Return for each masked column whether its loss may be public."""
     _, masked = release._both()
     if run.aggregate == "median":  # behind which a member may be at any distance
@@ -95,7 +95,7 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
     return Loss(word, None, columns, int(np.count_nonzero(told)))
 
 
-def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> Moved | None:
+def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> JudgedMove | None:
     """Return the mean change of correlations of columns whose loss is shown, in coarse steps; None without two.
 
     None too where records were left out: the change would show something of those.

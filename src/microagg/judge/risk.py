@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from microagg.columns.table import Table
 from microagg.judge.names import shown
-from microagg.judge.parts import ColumnRisk, ConstantsFound, Linkage, RecordRisk, Risk, finite
-from microagg.judge.run import Run
+from microagg.judge.parts import ColumnRisk, ConstantsFound, JudgedLinkage, JudgedRisk, RecordRisk, finite
+from microagg.judge.run import JudgedRun
 from microagg.measures.dominance import measure_dominance
 from microagg.work import Progress
 
@@ -21,7 +21,7 @@ _DOMINANCE = 10.0  # percent: the p of the p percent rule
 _SHARES = (50.0, 90.0, 99.0)  # of the records, in percent: the highest chance of each share of them is shown
 
 
-def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None) -> Risk:
+def risk_of(release: "Release[Any]", run: JudgedRun, progress: Progress | None = None) -> JudgedRisk:
     """Return what an intruder could do, for the internal report; the figures are among the judgement's measures."""
     found = release.risk
     dominated = _dominated(release, run, progress)
@@ -30,7 +30,7 @@ def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None)
         for name in found.columns
     ]
     columns.sort(key=lambda one: -(one.driver or 0.0))
-    return Risk(
+    return JudgedRisk(
         keys=tuple(shown(name) for name in found.columns if name in found.keys),  # in the file's order
         restricted=found.restricted,
         units=found.n_units,
@@ -38,7 +38,7 @@ def risk_of(release: "Release[Any]", run: Run, progress: Progress | None = None)
         seed=found.seed,
         standard_error=found.standard_error,
         full_error=found.full_error,
-        linkage=Linkage(len(found.per_set), found.n_sets, found.sets_error),
+        linkage=JudgedLinkage(len(found.per_set), found.n_sets, found.sets_error),
         records=_record_risk(found.per_record, None if run.per_column else 100.0 / run.k),
         columns=tuple(columns),
         dominance_percent=_DOMINANCE,
@@ -54,7 +54,7 @@ def _constants(found: "UnitConstants | None") -> ConstantsFound | None:
     return ConstantsFound(tuple(map(shown, found.columns)), found.n_units, found.solved)
 
 
-def _dominated(release: "Release[Any]", run: Run, progress: Progress | None) -> dict[Any, int]:
+def _dominated(release: "Release[Any]", run: JudgedRun, progress: Progress | None) -> dict[Any, int]:
     """Count, for each column without negative values, the groups that fail the p percent rule.
 
     The rule is about totals: those of whole groups, which their means show and their medians do not.

@@ -24,7 +24,7 @@ _RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
 
 
 @frozen()
-class Blocks:
+class JudgedBlocks:
     """How a file was cut into pieces that were grouped each by itself."""
 
     by: str
@@ -52,7 +52,7 @@ class KindFacts:
 
 
 @frozen()
-class Run(ReadOnly):
+class JudgedRun(ReadOnly):
     """What was asked of a run, with every default; names as they may be displayed."""
 
     k: int
@@ -61,7 +61,7 @@ class Run(ReadOnly):
     said: str | None  # what the method does; None where it comes from outside microagg
     options: Mapping[str, Any]  # the method's own, without how it searches
     search: str | None
-    blocks: Blocks | None
+    blocks: JudgedBlocks | None
     refined: Refined | None
     scale: str
     importance: Mapping[str, float]  # of the masked columns for which it is not 1
@@ -124,21 +124,21 @@ def _rule_of(name: Any, said: Mapping[str, Any]) -> str:
     return Recoding.of({name: said}).words[name]
 
 
-def run_of(release: "Release[Any]", public: bool) -> Run:
+def run_of(release: "Release[Any]", public: bool) -> JudgedRun:
     """Return what was asked; in public neither why columns were chosen nor which were dropped."""
     recipe, selection = release.recipe, release.selection
     method, blocks, refine = recipe.method, recipe.blocks, recipe.refine
     known = METHODS.get(method.name)
     released = columns_of(release, *_RELEASED)
     effort = refine.effort if isinstance(refine.effort, str) else None
-    return Run(
+    return JudgedRun(
         k=recipe.k,
         per_column=recipe.masking.per_column,
         method=shown(method.name),
         said=known.said if known else None,
         options={name: value for name, value in method.options.items() if name != "search"},
         search=method.options.get("search"),
-        blocks=Blocks(shown(blocks.by), release.n_blocks, blocks.max_block) if release.n_blocks else None,
+        blocks=JudgedBlocks(shown(blocks.by), release.n_blocks, blocks.max_block) if release.n_blocks else None,
         refined=None if refine.effort is None else Refined(effort, release.moves, refine.seed),
         scale=recipe.masking.scale,
         importance={shown(one.name): one.importance for one in release._both()[0] if one.importance != 1.0},

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from microagg.judge.parts import Alone, GivenAway, JudgedSample, JudgedWeights, Risk
+from microagg.judge.parts import Alone, GivenAway, JudgedRisk, JudgedSample, JudgedWeights
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -23,7 +23,7 @@ def sample_of(release: "Release[Any]") -> JudgedSample | None:
     return JudgedSample(len(release.groups), release.whole.records, groups, release.n_groups, error)
 
 
-class Scale:
+class SampleScale:
     """Turns counts of the records, or groups, that are judged into estimates of the whole file's."""
 
     def __init__(self, sample: JudgedSample | None) -> None:
@@ -49,7 +49,7 @@ class Scale:
             medians=self.counts(found.medians),
         )
 
-    def risk(self, found: Risk) -> Risk:
+    def risk(self, found: JudgedRisk) -> JudgedRisk:
         """Return the groups that fail a rule."""
         columns = [
             one if one.dominated is None else replace(one, dominated=self.count(one.dominated)) for one in found.columns

@@ -14,14 +14,14 @@ from microagg.columns.roles import Role
 from microagg.errors import InvalidData
 from microagg.judge.names import shown
 from microagg.judge.parts import JudgedWeights, WeightFound, finite
-from microagg.judge.run import Run, columns_of
+from microagg.judge.run import JudgedRun, columns_of
 from microagg.measures.weights import fingerprint, weights_to_link
 
 if TYPE_CHECKING:
     from microagg.release import Release
 
 
-def weighing_of(release: "Release[Any]", run: Run) -> JudgedWeights | None:
+def weighing_of(release: "Release[Any]", run: JudgedRun) -> JudgedWeights | None:
     """Return what weights did, for the internal report; None where no column is a weight."""
     if not columns_of(release, Role.WEIGHT):
         return None

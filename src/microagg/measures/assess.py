@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from microagg.measures.risk import DisclosureRisk, measure_risk
 from microagg.measures.utility import LossMeasures, measure_loss
 from microagg.recipe import Kinds, Missing
 from microagg.recipe.relations import Relation, RelationCounts, count_violations
-from microagg.work import Progress, stage, tell
+from microagg.work import Progress, Work, stage, tell
 
 File = IntoDataFrame | ArrayLike
 """A dataframe of any library, or a matrix of records by columns."""
@@ -165,17 +166,18 @@ def disclosure_risk(
     before, after = _matched(original, masked, columns, truth, kinds, missing_codes, leave_out=[*apart, *whose])
     names = before.names
     known = names if keys is None else known_names(keys, names, "masked columns")
+    if apart:
+        before = replace(before, strata=_codes(original, apart))
+    if whose:
+        before = replace(before, units=Units(_codes(original, whose, _unit_codes)))
     return measure_risk(
         before,
         after,
         known,
-        strata=_codes(original, apart) if apart else None,
-        units=_codes(original, whose, _unit_codes) if whose else None,
         sample=check_sample(sample, before.n_records, seed),
         seed=seed,
         weights=_weights(weights, before.n_records),
-        n_jobs=check_jobs(n_jobs),
-        progress=progress,
+        work=Work(check_jobs(n_jobs), progress),
     )
 
 

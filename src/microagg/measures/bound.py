@@ -6,7 +6,7 @@ from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from microagg.algorithms._run import SLICE, records_and_k
 from microagg.algorithms.equivalence import rows_of
@@ -23,10 +23,9 @@ from microagg.checks import check_jobs, check_option
 from microagg.columns.embedding import embed
 from microagg.columns.kinds import Number
 from microagg.columns.table import Table
+from microagg.columns.weights import Labels
 from microagg.measures.loss import InformationLoss
-from microagg.work import Progress, Work, in_parallel, part, tell
-
-Labels = NDArray[np.int64]
+from microagg.work import ALONE, Progress, Work, part, tell
 
 MOST_WORK = 20_000_000_000
 """Coordinates that may be looked at for the bound of a release: 3 to 20 s of one processor."""
@@ -162,7 +161,7 @@ def loss_bound(
     if method == "programme":
         least = tight_bound(records, k, progress=part(progress, 0, _STEPS - 1, _STEPS)).percent
         progress = part(progress, _STEPS - 1, _STEPS, _STEPS)
-    found = _percent([records], whole, k, threads, progress)
+    found = _percent([records], whole, k, Work(threads, progress))
     assert found is not None  # which only a limit can prevent
     return max(least, found)
 
@@ -176,8 +175,7 @@ def bound_of_release(
     *,
     spike: float = 1.0,
     weighted: bool = False,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> LossBound:
     """Return the bound of a release of so much loss; groups lie within `strata`.
 
@@ -187,10 +185,10 @@ def bound_of_release(
     within = ["of single columns"] * per_column + ["within the strata"] * bool(strata.any())
     squared = all(column.kind.is_squared for column in original) and original.is_complete
     space = Table(tuple(replace(column, kind=Number()) for column in original)) if squared else original
-    records, _ = records_and_k(embed(space, spike=spike, work=Work(n_jobs, progress).unseen).records, k)
+    records, _ = records_and_k(embed(space, spike=spike, work=work.unseen).records, k)
     apart = [plain_records(column[None, :]) for column in records.entries] if per_column else [records]
-    percent = _percent(apart, strata, k, n_jobs, progress, MOST_WORK)
-    reached = None if percent is None else information.percent if squared else _reached(records, alike, progress)
+    percent = _percent(apart, strata, k, work, MOST_WORK)
+    reached = None if percent is None else information.percent if squared else _reached(records, alike, work.progress)
     return LossBound(
         percent=percent,
         reached=reached,
@@ -202,31 +200,24 @@ def bound_of_release(
     )
 
 
-def _percent(
-    apart: list[Records],
-    strata: Labels,
-    k: int,
-    n_jobs: int,
-    progress: Progress | None,
-    limit: int | None = None,
-) -> float | None:
+def _percent(apart: list[Records], strata: Labels, k: int, work: Work, limit: int | None = None) -> float | None:
     """Return the bound of records, or of columns that are grouped apart, in percent of the variation of all together.
 
     None where more coordinates would have to be looked at than the limit.
     """
     n, total = strata.size, sum(map(_total, apart))
     if n < 2 * k:  # one group is all there can be
-        tell(progress, 1, 1)
+        work.tell(1, 1)
         return 100.0 if total > 0 else 0.0
     errors, spent, done, steps = [], 0, 0, n * len(apart)
     for records in apart:
         for rows in rows_of(strata):
             own = records if rows.size == n else take(records, rows)
-            search = _Search(own, k, part(progress, done, done, steps))
+            search = _Search(own, k, work.part(done, done, steps).progress)
             spent += search.expected
             if limit is not None and spent > limit:
                 return None
-            errors.append(search.least_error(n_jobs, part(progress, done, done + rows.size, steps)))
+            errors.append(search.least_error(work.part(done, done + rows.size, steps)))
             done += rows.size
     # What roundings can have added in all; sums of squares may also lose something by underflow.
     roundings = max(map(_n_terms, apart)) + 2 * k + 2 * len(apart) + 32
@@ -285,11 +276,11 @@ class _Search:
             start = sum_nearest(pool, order, start, stop, self.size, SLICE, self.sums)
         return pool
 
-    def least_error(self, n_jobs: int, progress: Progress | None) -> float:
+    def least_error(self, work: Work) -> float:
         """Return the sum of what each record adds at least to the squared error of any partition."""
 
         def look(start: int, check: Callable[[], None]) -> None:
             self._sum(self.order, start, min(start + self._at_once, self.n), check)
 
-        in_parallel(look, range(0, self.n, self._at_once), n_jobs, progress)
+        work.each(look, range(0, self.n, self._at_once))
         return exact_sum(self.sums) / (2.0 * self.size)

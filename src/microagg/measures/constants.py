@@ -18,10 +18,10 @@ from microagg.columns.embedding import differing_within, is_constant_within
 from microagg.columns.kinds import Number
 from microagg.columns.rounding import Steps
 from microagg.columns.table import Coded, Table
+from microagg.columns.weights import Labels
 from microagg.measures.joint import TooManyUnknowns, solved_unknowns
 from microagg.work import Progress, stage
 
-Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 _MOST = 50_000  # units that are solved together

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from microagg.checks import Columns
+from microagg.measures.criterion import scoring_index
 from microagg.measures.measure import Definition, Measure
-from microagg.measures.score import scoring_index
 
 if TYPE_CHECKING:
     from microagg.measures.risk import DisclosureRisk

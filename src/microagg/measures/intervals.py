@@ -10,7 +10,7 @@ from microagg.algorithms.kernels.linkage import count_rank_misses
 from microagg.algorithms.scores import moments, standardise
 from microagg.base.frozen import frozen
 from microagg.columns.table import Coded, Table
-from microagg.work import Progress, in_parallel, part
+from microagg.work import ALONE, Work
 
 PERCENTS = range(1, 11)
 
@@ -30,9 +30,7 @@ class Intervals:
         return sum(self.by_percent) / len(self.by_percent)
 
 
-def rank_intervals(
-    original: Table, masked: Table, n_jobs: int = 1, progress: Progress | None = None
-) -> tuple[Intervals, Intervals]:
+def rank_intervals(original: Table, masked: Table, work: Work = ALONE) -> tuple[Intervals, Intervals]:
     """Count the records whose every value lies between the masked values p percent of ranks below and above.
 
     Equal masked values are ranked by row in the first figures; in the second they share the mean of their ranks.
@@ -57,7 +55,7 @@ def rank_intervals(
         return counts
 
     most = np.zeros((2, n), dtype=np.int8)
-    for counts in _of_columns(misses, d, n_jobs, progress):
+    for counts in _of_columns(misses, d, work):
         np.maximum(most, counts, out=most)
     return _shares(most[0]), _shares(most[1])
 
@@ -69,7 +67,7 @@ def comparable(before: Coded, after: Coded) -> NDArray[np.int64]:
     return np.flatnonzero(before.cells.present & after.cells.present)
 
 
-def deviation_intervals(original: Table, masked: Table, n_jobs: int = 1, progress: Progress | None = None) -> Intervals:
+def deviation_intervals(original: Table, masked: Table, work: Work = ALONE) -> Intervals:
     """Count the records whose every value is within p percent of a standard deviation of the masked one."""
 
     def gaps(column: int, check: Callable[[], None]) -> NDArray[np.float64]:
@@ -85,7 +83,7 @@ def deviation_intervals(original: Table, masked: Table, n_jobs: int = 1, progres
         return gap
 
     widest = np.zeros(original.n_records)
-    for own in _of_columns(gaps, len(original), n_jobs, progress):
+    for own in _of_columns(gaps, len(original), work):
         np.maximum(widest, own, out=widest)
     missed = np.zeros(widest.size, dtype=np.int8)
     for percent in PERCENTS:
@@ -93,13 +91,11 @@ def deviation_intervals(original: Table, masked: Table, n_jobs: int = 1, progres
     return _shares(missed)
 
 
-def _of_columns(
-    work: Callable[[int, Callable[[], None]], Found], n_columns: int, n_jobs: int, progress: Progress | None
-) -> Iterator[Found]:
+def _of_columns(find: Callable[[int, Callable[[], None]], Found], n_columns: int, work: Work) -> Iterator[Found]:
     """Yield what is found of each column; of a few at a time, so that it does not pile up."""
-    for start in range(0, n_columns, n_jobs):
-        stop = min(start + n_jobs, n_columns)
-        yield from in_parallel(work, range(start, stop), n_jobs, part(progress, start, stop, n_columns))
+    for start in range(0, n_columns, work.n_jobs):
+        stop = min(start + work.n_jobs, n_columns)
+        yield from work.part(start, stop, n_columns).each(find, range(start, stop))
 
 
 def _shares(missed: NDArray[np.int8]) -> Intervals:

@@ -13,9 +13,9 @@ from microagg.algorithms.kernels.records import coordinates, take
 from microagg.algorithms.kernels.tree import tree_of
 from microagg.columns.embedding import Points, columns_alike_within, embed_both, shapes_of, space_of, wides_of
 from microagg.columns.table import Table
-from microagg.work import Progress, Told, Work, in_parallel, stage, tell
+from microagg.columns.weights import Labels
+from microagg.work import Progress, Told, Work, tell
 
-Labels = NDArray[np.int64]
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 _SLICE = 50_000_000  # coordinates looked at before Python regains control: some 0.1 s
@@ -192,20 +192,17 @@ def linked_records(
     original: Table,
     masked: Table,
     keys: Sequence[Any],
-    strata: Labels | None,
-    units: Labels | None,
     rows: Labels,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work,
 ) -> Linked:
-    """Prepare to link some rows, each by itself, within strata; with `units`, any row of its unit will do."""
-    apart = np.zeros(masked.n_records, dtype=np.int64) if strata is None else strata
-    comparing, measuring, placing, placing_too, last = (stage(progress, number, 5) for number in range(5))
-    classes = _released_alike(masked, apart, n_jobs, comparing)
-    space = space_of(original.named(keys), work=Work(n_jobs, measuring))
-    before = space.place(original.named(keys).take(rows), Work(n_jobs, placing))
-    after = space.place(masked.named(keys).take(first_of_each(classes)), Work(n_jobs, placing_too))
-    found = Linkage(before, after, classes, apart, rows, units, last)
+    """Prepare to link some rows, each by itself, within the original's strata; any row of its unit will do."""
+    apart = strata_of(original)
+    comparing, measuring, placing, placing_too, last = work.stages(5)
+    classes = _released_alike(masked, apart, comparing)
+    space = space_of(original.named(keys), work=measuring)
+    before = space.place(original.named(keys).take(rows), placing)
+    after = space.place(masked.named(keys).take(first_of_each(classes)), placing_too)
+    found = Linkage(before, after, classes, apart, rows, original.whose, last.progress)
     return Linked([found], [found.places], classes)
 
 
@@ -213,21 +210,19 @@ def linked_units(
     original: Table,
     masked: Table,
     keys: Sequence[Any],
-    strata: Labels | None,
-    units: Labels,
-    slots: Labels,
     chosen: Labels,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work,
 ) -> Linked:
-    """Prepare to link whole units, those with the numbers `chosen`, by all their rows side by side.
+    """Prepare to link the original's whole units, those with the numbers `chosen`, by all their rows side by side.
 
     Rows are compared slot by slot. Units with other slots, or of other strata, are never linked to each other.
     """
-    apart = np.zeros(units.size, dtype=np.int64) if strata is None else strata
-    first, second, third = (stage(progress, number, 3) for number in range(3))
-    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), n_jobs, first)
-    before, after = embed_both(original.named(keys), masked.named(keys), work=Work(n_jobs, second))
+    assert original.units is not None
+    assert original.units.slots is not None
+    units, slots, apart = original.units.codes, original.units.slots, strata_of(original)
+    first, second, third = work.stages(3)
+    shapes, alike = shapes_of(units, slots, apart), _released_alike(masked, np.zeros_like(apart), first)
+    before, after = embed_both(original.named(keys), masked.named(keys), work=second)
     shared = _shared_entries(original.named(keys), masked.named(keys), units, before)
     sizes = np.bincount(units)
     place = np.full(sizes.size, -1)
@@ -244,15 +239,20 @@ def linked_units(
         if queries.size:
             queried = wide.take(queries).points(before, shared)
             released = wide.take(first_of_each(of_units)).points(after, shared)
-            part = Linkage(queried, released, of_units, own, queries, progress=third)
+            part = Linkage(queried, released, of_units, own, queries, progress=third.progress)
             parts.append(part)
             places.append(place[wide.units[queries[part.places]]])
     return Linked(parts, places, classes)
 
 
-def _released_alike(masked: Table, apart: Labels, n_jobs: int, progress: Progress | None) -> Labels:
+def strata_of(table: Table) -> Labels:
+    """Return the stratum of each record of a table; where none are known, all are in one."""
+    return table.strata if table.strata.size else np.zeros(table.n_records, dtype=np.int64)
+
+
+def _released_alike(masked: Table, apart: Labels, work: Work) -> Labels:
     """Number what is released, whether or not it is a key, within what is apart."""
-    return classes_of([apart, *in_parallel(lambda column, _: column.cells.classes, masked.columns, n_jobs, progress)])
+    return classes_of([apart, *work.each(lambda column, _: column.cells.classes, masked.columns)])
 
 
 def _shared_entries(original: Table, masked: Table, units: Labels, points: Points) -> NDArray[np.bool_]:

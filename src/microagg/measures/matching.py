@@ -15,10 +15,10 @@ from scipy.spatial import KDTree
 
 from microagg.algorithms.equivalence import first_of_each
 from microagg.algorithms.kernels.linkage import give_nearest, settle
+from microagg.columns.weights import Labels
 from microagg.work import Progress, one_thread_for_matrices, part, tell
 
 Numbers = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _DENSE = 1200  # records that are matched at the least cost; of more, the nearest pairs go first
 _NEAR_GROUPS = 12

@@ -16,11 +16,11 @@ from microagg.columns.table import Table
 from microagg.measures.anonymity import classes_sharing
 from microagg.measures.definitions import computed, measures_of
 from microagg.measures.intervals import Intervals, deviation_intervals, rank_intervals
-from microagg.measures.linkage import linked_records, linked_units
+from microagg.measures.linkage import linked_records, linked_units, strata_of
 from microagg.measures.measure import Measure, as_html, as_text
 from microagg.measures.utility import numbers_of_both
 from microagg.measures.weights import expected_links, weights_to_link
-from microagg.work import Progress, Told, in_parallel, part, stage, tell
+from microagg.work import ALONE, Told, Work, in_parallel
 
 if TYPE_CHECKING:
     from microagg.measures.constants import UnitConstants
@@ -180,27 +180,23 @@ def measure_risk(
     masked: Table,
     keys: Sequence[Any],
     *,
-    strata: NDArray[np.int64] | None = None,
-    units: NDArray[np.int64] | None = None,
-    slots: NDArray[np.int64] | None = None,
     sample: NDArray[np.int64] | None = None,
     seed: int = 0,
     weights: NDArray[np.float64] | None = None,
     complete: bool = True,
-    n_jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> DisclosureRisk:
     """Judge a masked table by the original, record against record.
 
-    `keys` are some of the columns. With `strata` (n,), which the intruder knows, records are linked within them; with
-    `units` (n,), any row of a record's unit is the right one. With `slots` (n,) too, the place of each row in its unit,
-    whole units are linked, by all their rows. With `sample`, which were drawn with `seed`, linkage is estimated on
-    those rows, or units, alone. `weights` (n,) say how many persons each record represents. Where the tables are not
+    `keys` are some of the columns. Where the original has strata, which the intruder knows, records are linked within
+    them; where it has units, any row of a record's unit is the right one. Where these have slots, whole units are
+    linked, by all their rows. With `sample`, which were drawn with `seed`, linkage is estimated on those rows, or
+    units, alone. `weights` (n,) say how many persons each record represents. Where the tables are not
     `complete`, and hold some records of a file, what means disclose of units is not measured.
     """
     n, names = original.n_records, original.names
     keys = sorted(keys, key=str)  # so that the sets drawn of many do not depend on the file's order
-    whole = units if slots is not None else None
+    whole = None if original.units is None or original.units.slots is None else original.units.codes
     n_linked = n if whole is None else int(whole.max()) + 1
     rows = np.arange(n_linked) if sample is None else sample
     sets = key_sets(len(keys))
@@ -210,14 +206,10 @@ def measure_risk(
     tried = sets if everything in sets else [everything, *sets]
     in_all = rows.size * len(tried)
     ends = (0, _PLACED * in_all // 100, _LINKED * in_all // 100, in_all)
-    placing, linking, last = (part(progress, *pair, in_all) for pair in itertools.pairwise(ends))
-    if whole is None:
-        linkage = linked_records(original, masked, keys, strata, units, rows, n_jobs, placing)
-    else:
-        assert slots is not None
-        linkage = linked_units(original, masked, keys, strata, whole, slots, rows, n_jobs, placing)
-    threads = n_jobs if n >= _FEW else 1
-    told = Told(linking, in_all)
+    placing, linking, last = (work.part(*pair, in_all) for pair in itertools.pairwise(ends))
+    linkage = (linked_records if whole is None else linked_units)(original, masked, keys, rows, placing)
+    threads = work.n_jobs if n >= _FEW else 1
+    told = Told(linking.progress, in_all)
     # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
     for start in range(0, len(tried), 4 * threads):
         batch = tried[start : start + 4 * threads]
@@ -234,14 +226,8 @@ def measure_risk(
     chances /= len(sets)
     per_linked = np.full(n_linked, np.nan)
     per_linked[rows] = chances
-    by_row, tied = rank_intervals(original, masked, n_jobs, stage(last, 0, 3))
-    by_deviation = deviation_intervals(original, masked, n_jobs, stage(last, 1, 3))
-    constants = None
-    if units is not None and whole is None and complete:
-        from microagg.measures.constants import Seen, measure_constants
-
-        seen = Seen(masked, classes_sharing(masked, np.zeros(n, dtype=np.int64) if strata is None else strata))
-        constants = measure_constants(original, [seen], units, weights, stage(last, 2, 3))
+    by_row, tied = rank_intervals(original, masked, last.stage(0, 3))
+    by_deviation = deviation_intervals(original, masked, last.stage(1, 3))
     n_sets = 2 ** len(keys) - 1
     found_risk = DisclosureRisk(
         keys=tuple(keys),
@@ -266,10 +252,22 @@ def measure_risk(
         others=computed("risk", *numbers_of_both(original, masked)),
         expected_links=None if weights is None else expected_links(linkage.classes, weights_to_link(weights, whole)),
         n_units=None if whole is None else n_linked,
-        constants=constants,
+        constants=_constants(original, masked, weights, last.stage(2, 3)) if whole is None and complete else None,
     )
-    tell(progress, in_all, in_all)
+    work.tell(in_all, in_all)
     return found_risk
+
+
+def _constants(
+    original: Table, masked: Table, weights: NDArray[np.float64] | None, work: Work
+) -> "UnitConstants | None":
+    """Return how many units have a value that follows from the means of groups; None without units."""
+    if original.whose is None:
+        return None
+    from microagg.measures.constants import Seen, measure_constants
+
+    seen = Seen(masked, classes_sharing(masked, strata_of(original)))
+    return measure_constants(original, [seen], original.whose, weights, work.progress)
 
 
 def key_sets(n_keys: int) -> list[tuple[int, ...]]:

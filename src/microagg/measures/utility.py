@@ -236,13 +236,7 @@ def _measured(
     changed = _changed_constants(a, b)
     m1 = sum(_total_variation(x, y) for x, y in zip(a, b, strict=True)) / (n * d)
     del a, b, others, whole_a
-    for covariances in (cov_a, cov_b):
-        variances = np.diagonal(covariances).copy()
-        np.fill_diagonal(covariances, np.where(variances <= (_NOTHING * scale) ** 2, 0.0, variances))
-    deviations = np.sqrt(np.maximum(np.diagonal(cov_a), np.diagonal(cov_b)))
-    floor = _NOTHING * np.outer(deviations, deviations)
-    np.fill_diagonal(floor, 0.0)
-    cov_a, cov_b = np.where(np.abs(cov_a) <= floor, 0.0, cov_a), np.where(np.abs(cov_b) <= floor, 0.0, cov_b)
+    cov_a, cov_b = _without_roundings(cov_a, cov_b, scale)
     mean_a = np.where(np.abs(mean_a) <= _NOTHING * scale, 0.0, mean_a)
     mean_b = np.where(np.abs(mean_b) <= _NOTHING * scale, 0.0, mean_b)
     above = np.triu_indices(d)
@@ -273,6 +267,19 @@ def _measured(
         correlations=change,
         others=computed("loss", original, masked, names),
     )
+
+
+def _without_roundings(
+    cov_a: NDArray[np.float64], cov_b: NDArray[np.float64], scale: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return covariances of both files, with zeros for what may be nothing but roundings."""
+    for covariances in (cov_a, cov_b):
+        variances = np.diagonal(covariances).copy()
+        np.fill_diagonal(covariances, np.where(variances <= (_NOTHING * scale) ** 2, 0.0, variances))
+    deviations = np.sqrt(np.maximum(np.diagonal(cov_a), np.diagonal(cov_b)))
+    floor = _NOTHING * np.outer(deviations, deviations)
+    np.fill_diagonal(floor, 0.0)
+    return np.where(np.abs(cov_a) <= floor, 0.0, cov_a), np.where(np.abs(cov_b) <= floor, 0.0, cov_b)
 
 
 def _beyond_measure(information: InformationLoss, changed: Sequence[Any]) -> InformationLoss:

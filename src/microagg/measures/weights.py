@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.units import held_by
 from microagg.base.frozen import ReadOnly, frozen
-from microagg.columns.weights import DOMINATED
+from microagg.columns.weights import DOMINATED, Labels
 
-Labels = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 

@@ -3,7 +3,7 @@
 import math
 
 from microagg.judge import Judgement
-from microagg.judge.parts import Demanded, Goal, Kept
+from microagg.judge.parts import Demanded, Goal, JudgedDemands
 from microagg.measures.diversity import promised
 from microagg.report.parts import Fact, GoalRow, KeptSection, WorstPicture, worded
 from microagg.report.text import count, counted, listed, number, percent, quoted, sentence
@@ -22,7 +22,7 @@ _LIMITS = {
 }
 
 
-def promises(kept: Kept | None) -> tuple[str, ...]:
+def promises(kept: JudgedDemands | None) -> tuple[str, ...]:
     """Return what is promised of confidential columns: a sentence for each, or for several with the same promise."""
     names: dict[tuple[str, ...], list[Demanded]] = {}
     for one in () if kept is None else kept.columns:
@@ -41,7 +41,7 @@ def headline(judgement: Judgement) -> str:
     return sentence(promises(judgement.kept))
 
 
-def reached(kept: Kept | None) -> str:
+def reached(kept: JudgedDemands | None) -> str:
     """Return what is reached in the released file."""
     if kept is None:
         return ""
@@ -80,7 +80,7 @@ def cost(judgement: Judgement) -> str:
     return sentence(words)
 
 
-def _all_goals(kept: Kept) -> str:
+def _all_goals(kept: JudgedDemands) -> str:
     asked = {goal.name for one in kept.columns for goal in one.goals}
     names = [said for name, said in _NAMES.items() if name in asked]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -95,7 +95,7 @@ def done(judgement: Judgement) -> list[Fact]:
     return [Fact("demanded", ", ".join(asked), sentence(promises(kept))), Fact("kept by", kept.way, _way(kept))]
 
 
-def _way(kept: Kept) -> str:
+def _way(kept: JudgedDemands) -> str:
     """Return what a way does; all end by merging."""
     return kept.said if kept.way == "merge" else f"{kept.said}; groups that still break the demand are merged"
 

@@ -1,7 +1,7 @@
 """What was done with the values of each kind, with what is missing and with the digits of means, in words."""
 
 from microagg.judge import Judgement
-from microagg.judge.run import KindFacts, Run
+from microagg.judge.run import JudgedRun, KindFacts
 from microagg.report.parts import Fact
 from microagg.report.text import at_most, counted, first_of, sentence
 from microagg.report.weights import total_words
@@ -32,7 +32,7 @@ _WHOLE = (
 )
 
 
-def kinds(run: Run) -> Fact:
+def kinds(run: JudgedRun) -> Fact:
     """Return of which kind the masked columns are."""
     by_kind = _by_kind(run)
     if len(by_kind) == 1:
@@ -45,14 +45,14 @@ def _called(kind: str, number: int = 2) -> str:
     return _KINDS[kind] + ("s" if number > 1 and kind in ("number", "date") else "")
 
 
-def _by_kind(run: Run) -> dict[str, list[str]]:
+def _by_kind(run: JudgedRun) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     for name, kind in run.kinds.items():
         found[kind.name].append(name)
     return {kind: names for kind, names in found.items() if names}
 
 
-def released(run: Run) -> list[Fact]:
+def released(run: JudgedRun) -> list[Fact]:
     """Return what a group releases of each kind, and when it releases a spike."""
     own = {kind.name: _said(kind, run) for kind in run.kinds.values() if not kind.with_taxonomy}
     said = {kind: own[kind] for kind in _KINDS if kind in own}
@@ -74,14 +74,14 @@ def released(run: Run) -> list[Fact]:
     return facts
 
 
-def _said(kind: KindFacts, run: Run) -> str:
+def _said(kind: KindFacts, run: JudgedRun) -> str:
     if kind.name == "nominal":
         return _NOMINAL[run.nominal]
     spread = f", spread so that {run.moments}s are kept" if kind.name == "number" and run.moments != "none" else ""
     return kind.said.replace("mean", run.aggregate) + spread
 
 
-def _spikes(run: Run, spikes: dict[str, float]) -> Fact:
+def _spikes(run: JudgedRun, spikes: dict[str, float]) -> Fact:
     columns = ", ".join(f"{name} ({value:g})" for name, value in spikes.items())
     when = "all members have it"
     if run.spike_totals == "safe":

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from microagg.columns.roles import Role
 from microagg.columns.weights import DOMINATED
 from microagg.judge import Judgement
-from microagg.judge.parts import Alone, GivenAway, Groups, Risk
-from microagg.judge.run import Run
+from microagg.judge.parts import Alone, GivenAway, JudgedGroups, JudgedRisk
+from microagg.judge.run import JudgedRun
 from microagg.report import moments, origin, results, sample, values, weights
 from microagg.report.parts import Finding, WrittenFacts
 from microagg.report.text import count, counted, first_of, listed, percent, quoted
@@ -115,7 +115,7 @@ def _alone(judgement: Judgement) -> list[Finding]:
     return found + _alone_by_column(others)
 
 
-def _rebuilt(run: Run, groups: Groups) -> list[Finding]:
+def _rebuilt(run: JudgedRun, groups: JudgedGroups) -> list[Finding]:
     """Return how many units come together again, or that this is not known."""
     units = groups.units
     if units is None or units.whole:
@@ -144,7 +144,7 @@ def _rebuilt(run: Run, groups: Groups) -> list[Finding]:
     return [Finding("look", "units rebuilt", f"{words[0].upper()}{words[1:]}. {why} {remedy}", f"{words}.")]
 
 
-def rebuilt_words(groups: Groups) -> str:
+def rebuilt_words(groups: JudgedGroups) -> str:
     """Return how many units come together again."""
     assert groups.units is not None
     assert groups.units.rebuilt is not None
@@ -156,7 +156,7 @@ def rebuilt_words(groups: Groups) -> str:
     )
 
 
-def _joined(groups: Groups) -> list[Finding]:
+def _joined(groups: JudgedGroups) -> list[Finding]:
     """Return that units are spelt in several ways, and were joined."""
     if groups.units is None or not groups.units.joined:
         return []
@@ -170,7 +170,7 @@ def _joined(groups: Groups) -> list[Finding]:
     return [Finding("look", "unit spellings", f"{words} spelling. {why}", f"{words} spelling.")]
 
 
-def _merged(run: Run, groups: Groups) -> list[Finding]:
+def _merged(run: JudgedRun, groups: JudgedGroups) -> list[Finding]:
     """Return that units made one group of most of a stratum, which then has one set of values."""
     if groups.units is None or groups.units.merged is None:
         return []
@@ -187,7 +187,7 @@ def _merged(run: Run, groups: Groups) -> list[Finding]:
     return [Finding("look", "large group", text, f"{words}.")]
 
 
-def _one_unit(run: Run, groups: Groups) -> list[Finding]:
+def _one_unit(run: JudgedRun, groups: JudgedGroups) -> list[Finding]:
     """Return that one unit has nearly all rows of a group, so that its values are nearly what is released."""
     share = None if groups.units is None or groups.units.whole or run.weighted else groups.units.share
     if share is None or share <= 100.0 * DOMINATED:
@@ -201,7 +201,7 @@ def _one_unit(run: Run, groups: Groups) -> list[Finding]:
     return [Finding("look", "one unit", f"{words[0].upper()}{words[1:]}. {remedy}.", f"{words}.")]
 
 
-def merged_words(run: Run, groups: Groups) -> str:
+def merged_words(run: JudgedRun, groups: JudgedGroups) -> str:
     """Return how much of a stratum, or of the file, one group holds."""
     assert groups.units is not None
     assert groups.units.merged is not None
@@ -220,7 +220,7 @@ def _lone_amounts(alone: Alone) -> list[Finding]:
     )  # fmt: skip
 
 
-def _rare(groups: Groups, alone: Alone) -> list[Finding]:
+def _rare(groups: JudgedGroups, alone: Alone) -> list[Finding]:
     """Return which columns release categories that fewer than k records, or units, have."""
     whose = "records" if groups.units is None else "units"
     columns = [f"{quoted(name)} ({counted(number, 'category', 'categories')})" for name, number in alone.rare.items()]
@@ -231,7 +231,7 @@ def _rare(groups: Groups, alone: Alone) -> list[Finding]:
     )  # fmt: skip
 
 
-def _own_medians(groups: Groups, alone: Alone) -> list[Finding]:
+def _own_medians(groups: JudgedGroups, alone: Alone) -> list[Finding]:
     """Return in which columns the released median is the record's original value."""
     return _in_columns(
         "medians", "released medians are original values, in percent of the records", own_medians(groups, alone),
@@ -240,7 +240,7 @@ def _own_medians(groups: Groups, alone: Alone) -> list[Finding]:
     )  # fmt: skip
 
 
-def own_medians(groups: Groups, alone: Alone) -> list[str]:
+def own_medians(groups: JudgedGroups, alone: Alone) -> list[str]:
     """Return the columns in which a released median is the record's own value, and in how many records, most first."""
     ordered = sorted(alone.medians.items(), key=lambda one: -one[1])
     return [f"{quoted(name)} ({percent(100.0 * number / groups.records)})" for name, number in ordered]
@@ -254,7 +254,7 @@ def _in_columns(topic: str, what: str, columns: Sequence[str], more: str) -> lis
     return [Finding("look", topic, f"{words[0].upper()}{words[1:]}. {more}", f"{words}.")]
 
 
-def alone_words(groups: Groups, alone: Alone) -> str:
+def alone_words(groups: JudgedGroups, alone: Alone) -> str:
     """Return how many records are unique in all that is released."""
     share = percent(100.0 * alone.by_all / groups.records)
     are = "is" if alone.by_all == 1 else "are"
@@ -264,7 +264,7 @@ def alone_words(groups: Groups, alone: Alone) -> str:
     )
 
 
-def few_units_words(groups: Groups, name: str, few: int) -> str:
+def few_units_words(groups: JudgedGroups, name: str, few: int) -> str:
     """Return that groups hold fewer than k different values of a column that looks like a unit, and is none of k's."""
     hold = "holds" if few == 1 else "hold"
     counts = "rows, not units" if groups.units is None else f"{quoted(groups.units.named or '')}, not {quoted(name)}"
@@ -274,7 +274,7 @@ def few_units_words(groups: Groups, name: str, few: int) -> str:
     )
 
 
-def _alone_by_all(run: Run, groups: Groups, alone: Alone) -> Finding:
+def _alone_by_all(run: JudgedRun, groups: JudgedGroups, alone: Alone) -> Finding:
     words = alone_words(groups, alone)
     others = run.unchanged
     return Finding(
@@ -292,7 +292,7 @@ def _more_together(alone: Alone) -> bool:
     return alone.together > max(alone.by_column.values(), default=0)
 
 
-def by_column(run: Run, groups: Groups, alone: Alone) -> list[tuple[str, Role, float]]:
+def by_column(run: JudgedRun, groups: JudgedGroups, alone: Alone) -> list[tuple[str, Role, float]]:
     """Return the columns released unchanged that have unique values, and in how many records, in percent."""
     return [
         (name, role, 100.0 * alone.by_column[name] / groups.records)
@@ -343,7 +343,7 @@ def _alone_by_column(alone: list[tuple[str, Role, float]]) -> list[Finding]:
     return found
 
 
-def _restricted(risk: Risk) -> list[Finding]:
+def _restricted(risk: JudgedRisk) -> list[Finding]:
     if not risk.restricted:
         return []
     only = f"an intruder who knows only {listed(risk.keys)}"
@@ -377,7 +377,7 @@ def _uniform(diversity: Sequence[GivenAway]) -> list[Finding]:
     ]  # fmt: skip
 
 
-def constant_words(risk: Risk | None) -> str:
+def constant_words(risk: JudgedRisk | None) -> str:
     """Return how many units have a value that the means of groups disclose; empty where hardly any has."""
     found = None if risk is None else risk.constants
     if found is None or found.solved is None or not found.solved > SOLVED * found.units:
@@ -433,7 +433,7 @@ def _close(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _dominated(risk: Risk, but: str) -> list[Finding]:
+def _dominated(risk: JudgedRisk, but: str) -> list[Finding]:
     """Return the column in which means most often disclose the largest value; nothing where they seldom do."""
     worst = max(risk.columns, key=lambda one: one.dominated or 0)
     if not worst.dominated or worst.dominated < 0.05 * risk.n_groups:

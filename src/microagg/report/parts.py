@@ -10,17 +10,17 @@ from microagg.judge.parts import (
     Correlations,
     Distribution,
     GivenAway,
-    Groups,
+    JudgedDemands,
+    JudgedGroups,
     JudgedResults,
-    Kept,
+    JudgedRisk,
+    JudgedTree,
     LeftOut,
     Loss,
-    Recoded,
+    RecodedColumn,
     RecordRisk,
     ResultLine,
-    Risk,
     SizeCount,
-    Tree,
     WorstGroup,
 )
 from microagg.judge.parts import Criterion as Criterion
@@ -144,7 +144,7 @@ class SizeRow(SizeCount):
 
 
 @frozen(kw_only=True)
-class GroupsSection(Groups):
+class GroupsSection(JudgedGroups):
     """k promised and reached, and the groups behind it."""
 
     sizes: tuple[SizeRow, ...]
@@ -235,7 +235,7 @@ class RecordsPicture(RecordRisk):
 
 
 @frozen(kw_only=True)
-class RiskSection(Risk):
+class RiskSection(JudgedRisk):
     """What an intruder could still do."""
 
     figures: tuple[Figure, ...]
@@ -276,7 +276,7 @@ class WorstPicture(WorstGroup):
 
 
 @frozen(kw_only=True)
-class KeptSection(Kept):
+class KeptSection(JudgedDemands):
     """What is demanded of confidential columns, how it is kept, and what that cost."""
 
     promise: tuple[str, ...]
@@ -331,7 +331,7 @@ class ReportModel:
     verdict: Verdict
     source: Source | None
     done: tuple[Fact, ...]
-    recoded: tuple[Recoded, ...]
+    recoded: tuple[RecodedColumn, ...]
     versions: tuple[Fact, ...]
     groups: GroupsSection
     left_out: LeftOutSection
@@ -343,7 +343,7 @@ class ReportModel:
     risk: RiskSection | None
     diversity: tuple[DiversityRow, ...]
     kept: KeptSection | None
-    tree: Tree | None
+    tree: JudgedTree | None
     map: MapSection | None
     checklist: tuple[Finding, ...]
     limits: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 from microagg.columns.roles import Role
 from microagg.judge import Judgement
-from microagg.judge.parts import Alone, Groups
-from microagg.judge.run import Run
+from microagg.judge.parts import Alone, JudgedGroups
+from microagg.judge.run import JudgedRun
 from microagg.report import diversity, results, values, weights
 from microagg.report.findings import (
     CLOSE,
@@ -83,7 +83,7 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
     )
 
 
-def _kept_by_units(groups: Groups) -> str:
+def _kept_by_units(groups: JudgedGroups) -> str:
     """Return what holds of units."""
     units, k, others = groups.units, count(groups.reached), count(groups.reached - 1)
     assert units is not None
@@ -169,7 +169,7 @@ def _begun(words: str) -> str:
     return words if words.startswith("k ") else f"{words[0].upper()}{words[1:]}"
 
 
-def _alone(run: Run, groups: Groups, alone: Alone) -> str:
+def _alone(run: JudgedRun, groups: JudgedGroups, alone: Alone) -> str:
     """Return, for the headline, how many records are unique in all that is released; empty where none is."""
     if not alone.by_all:
         return ""
@@ -211,7 +211,7 @@ def _spikes(judgement: Judgement) -> list[str]:
     return [f"In percent of all records: {'; '.join(words[:_MOST_SPIKES])}{more}."]
 
 
-def _promised(run: Run, groups: Groups) -> str:
+def _promised(run: JudgedRun, groups: JudgedGroups) -> str:
     masked, strata = run.names(Role.QUASI), run.names(Role.STRATUM)
     k = groups.promised
     if groups.per_column:
@@ -223,7 +223,7 @@ def _promised(run: Run, groups: Groups) -> str:
     return f"k = {k}: at least {k} {whose} have the same values in {columns}{within}."
 
 
-def _kept(groups: Groups, holds: bool) -> str:
+def _kept(groups: JudgedGroups, holds: bool) -> str:
     if groups.per_column:
         whole = "Whole records may be unique."
         if groups.counted is not None and groups.unique is not None:
@@ -336,7 +336,7 @@ def _intruder(judgement: Judgement) -> str:
     )
 
 
-def _are_rebuilt(groups: Groups) -> bool:
+def _are_rebuilt(groups: JudgedGroups) -> bool:
     """Return whether the rows of some units can be put together again."""
     return groups.units is not None and groups.units.rebuilt is not None and groups.units.rebuilt.units > 0
 
@@ -347,7 +347,7 @@ def _or_units(judgement: Judgement) -> str:
     return ", and which records belong to one unit" if units and not units.whole and judgement.run.unchanged else ""
 
 
-def _fitting(groups: Groups) -> str:
+def _fitting(groups: JudgedGroups) -> str:
     """Return how many records, or units, an intruder finds at least."""
     if groups.units is None:
         return f"at least {groups.reached} records"

@@ -11,8 +11,8 @@ from microagg.judge.parts import (
     Criterion,
     Distribution,
     GivenAway,
-    Moved,
-    Risk,
+    JudgedMove,
+    JudgedRisk,
     SizeCount,
     finite,
 )
@@ -213,7 +213,7 @@ def correlations(judgement: Judgement) -> CorrelationsSection | None:
     return worded(CorrelationsSection, judgement.correlations, text=moved_words(judgement.moved))
 
 
-def moved_words(moved: Moved | None) -> str:
+def moved_words(moved: JudgedMove | None) -> str:
     """Return how far a correlation changed on average; nothing where that is not shown."""
     return "" if moved is None else f"{'less' if moved.less else 'more'} than {moved.than:g}"
 
@@ -258,7 +258,7 @@ def _bound_words(judgement: Judgement) -> str:
     return f"It cannot be more than {percent(100.0 / k)}, because at least {k} {what} have the same masked values."
 
 
-def _how_linked(found: Risk) -> str:
+def _how_linked(found: JudgedRisk) -> str:
     linkage = found.linkage
     whole = linkage.sets == linkage.of_sets
     sets = f"all {count(linkage.sets)}" if whole else f"{count(linkage.sets)} of the {count(linkage.of_sets)}"
@@ -292,7 +292,7 @@ def _how_linked(found: Risk) -> str:
     return sentence(words)
 
 
-def sample_words(found: Risk, error: float) -> str:
+def sample_words(found: JudgedRisk, error: float) -> str:
     """Return on which records linkage was estimated, and its standard error; nothing where all were linked."""
     if found.sampled is None:
         return ""

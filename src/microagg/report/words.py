@@ -7,8 +7,8 @@ from microagg.columns.roles import Role
 from microagg.files.databases import is_database, table_name
 from microagg.judge import Judgement
 from microagg.judge.bins import SMALL_CELL
-from microagg.judge.parts import Groups
-from microagg.judge.run import Blocks, Refined, Run
+from microagg.judge.parts import JudgedGroups
+from microagg.judge.run import JudgedBlocks, JudgedRun, Refined
 from microagg.report import diversity, moments, sample, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
@@ -76,7 +76,7 @@ def _settings(options: Mapping[str, Any]) -> str:
     return ", ".join(f"{shown(name)} = {shown(value)}" for name, value in options.items())
 
 
-def _blocks(blocks: Blocks | None) -> Fact:
+def _blocks(blocks: JudgedBlocks | None) -> Fact:
     if blocks is None:
         return Fact("blocks", "none", "The file, or each stratum, was grouped as a whole.")
     most = "" if blocks.max_block is None else f", cut at {count(blocks.max_block)} records"
@@ -101,7 +101,7 @@ def _once(judgement: Judgement) -> list[Fact]:
     return [Fact("masked once a unit", listed(units.once), why)]
 
 
-def _importance(run: Run) -> list[Fact]:
+def _importance(run: JudgedRun) -> list[Fact]:
     """Return how much columns count; nothing where all count the same."""
     if not run.importance:
         return []
@@ -111,7 +111,7 @@ def _importance(run: Run) -> list[Fact]:
     return [Fact("importance", named, sentence([counts, others]))]
 
 
-def _selected(run: Run) -> Fact:
+def _selected(run: JudgedRun) -> Fact:
     if run.grouped_on is None and run.left_aside:
         are, form = ("has", "it forms") if len(run.left_aside) == 1 else ("have", "they form")
         return Fact(
@@ -139,7 +139,7 @@ def _refined(refined: Refined, public: bool) -> Fact:
     )
 
 
-def _seed(run: Run) -> Fact:
+def _seed(run: JudgedRun) -> Fact:
     own = {name: value for name, value in run.options.items() if name in ("seed", "random_state")}
     if run.refined is not None:
         return Fact(
@@ -154,7 +154,7 @@ def _seed(run: Run) -> Fact:
     return Fact("seed", "none", "Masking draws nothing at random: the same file and recipe give the same groups.")
 
 
-def versions(run: Run) -> tuple[Fact, ...]:
+def versions(run: JudgedRun) -> tuple[Fact, ...]:
     """Return the versions of the software that ran."""
     return tuple(Fact(name, version) for name, version in run.versions.items())
 
@@ -226,7 +226,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     return tuple(found)
 
 
-def _dropped(role: Role, names: list[str], groups: Groups) -> str:
+def _dropped(role: Role, names: list[str], groups: JudgedGroups) -> str:
     """Return what became of units, and of columns that are left out."""
     if role is not Role.UNIT or groups.units is None:
         return f"{listed(names)} {_are(names)} left out of the release."
@@ -267,7 +267,7 @@ def _empty_cells(judgement: Judgement) -> Finding:
     )
 
 
-def _identifiers(run: Run, public: bool) -> Finding:
+def _identifiers(run: JudgedRun, public: bool) -> Finding:
     names = run.names(Role.IDENTIFIER)
     index = " Row labels of the frame were left out too." if run.index_dropped else ""
     if public:

@@ -23,7 +23,7 @@ _HOME = {
     "select_variables": "subsets",
 }
 
-__all__ = ["Candidate", "Comparison", "SubsetLosses", "best_subset", "compare", "select_variables"]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -21,8 +21,7 @@ from microagg.pipeline import protect
 from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._tables import takes
 from microagg.release import Release
-from microagg.study.candidate import NAMED, Candidate, candidate_of
-from microagg.study.ranking import Ranking, ranking_of
+from microagg.study.candidate import NAMED, Candidate, Ranking, candidate_of, ranking_of
 from microagg.study.variants import recipes_to_compare
 from microagg.work import Progress, part, tell
 

@@ -1,9 +1,13 @@
-"""What a file holds, and what each of its columns probably is: guesses for a person to check."""
+"""What a file holds, and what each of its columns probably is: guesses for a person to check.
+
+How records with missing values should be grouped and weights be released is guessed too.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -12,11 +16,20 @@ from microagg.algorithms.equivalence import codes_of
 from microagg.algorithms.units import held_by
 from microagg.base.frozen import frozen
 from microagg.columns import frames
+from microagg.columns.finders import open_table
+from microagg.columns.kinds import FEWEST
+from microagg.columns.patterns import find_patterns
 from microagg.columns.roles import Role
+from microagg.columns.weights import checked_weights
+from microagg.errors import InvalidData, MicroaggError
+from microagg.files.sources import Source
 from microagg.guess import ColumnGuess as ColumnGuess
 from microagg.guess import evidence, names
 from microagg.guess.facts import FEW, ColumnValues, facts_of_table
 from microagg.guess.roles import File, guess_column
+from microagg.measures.weights import could_dominate, fingerprint, unit_could_dominate
+from microagg.recipe import Recipe
+from microagg.recipe.data import asked_of, with_declared_codes
 from microagg.work import Progress, each, stage
 
 ValueLabels = Mapping[str, Mapping[Any, str]]
@@ -226,3 +239,96 @@ def _repeating(file: File, guesses: Mapping[str, ColumnGuess]) -> ColumnValues |
 def _plain(value: float) -> float:
     """Return a whole number as an integer."""
     return int(value) if value == int(value) else value
+
+
+MOST_MOVED = 0.05
+"""The share of the records that may have to move: beyond, to be missing may better be one more value."""
+
+
+def rows_to_move(source: Source, recipe: Recipe) -> int:
+    """Count the records whose set of missing columns is so rare that they must join others, as masking by pattern does.
+
+    None of whole units, of which sets are counted in another way, and where the recipe cannot be followed: masking will
+    say what is wrong with it.
+    """
+    if recipe.units.release == "pseudonym":
+        return 0
+    names = recipe.masked(source.table.column_names)
+    said = with_declared_codes(recipe, source, names)
+    codes = said.missing_codes.codes
+    try:
+        frame = frames.open_frame(source.typed_for(said.kinds.kinds, names, codes))
+        if not codes and not frames.missing_rows(frame, names):
+            return 0
+        table, _ = open_table(frame, asked_of(said, names, source.labels))
+        strata = frames.category_codes(frame, recipe.roles.of(Role.STRATUM.value))
+        unit = recipe.roles.of(Role.UNIT.value)
+        units = frames.units_of(frame, unit[0], recipe.units.share == "limited") if unit else None
+        by_value = recipe.refine.effort is not None
+        return find_patterns(table, strata, recipe.k, units, by_value=by_value).n_moved
+    except MicroaggError:
+        return 0
+
+
+def incomplete_words(inspection: Inspection) -> str:
+    """Return how many records have a missing value in the columns to mask, and what may be better for them."""
+    lack = f"{inspection.incomplete} records have a missing value there"
+    if inspection.moved <= MOST_MOVED * inspection.records:
+        return f"{lack}; `missing` says what is done with them."
+    share = 100 * inspection.moved / inspection.records
+    return (
+        f"{lack}, and {inspection.moved} records ({share:.0f} %) would have to join records in which other columns "
+        'are missing, with missing = "pattern". missing = "state" may be the better choice. Compare both.'
+    )
+
+
+Guess = tuple[Any, str]
+
+
+def guess_weights(frame: nw.DataFrame[Any], recipe: Recipe, nominal: Sequence[str]) -> dict[str, Guess]:
+    """Return what a recipe should say of the weights that it names, and why, by keyword; empty where all is well.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The file, its numbers as numbers.
+    recipe : Recipe
+        It names the weights and the columns to mask.
+    nominal : list of str
+        Those of the latter that are categories.
+    """
+    found: dict[str, Guess] = {}
+    categories = {name: frames.category_codes(frame, [name]) for name in nominal}
+    unit = recipe.roles.of("unit")
+    units = frames.unit_codes(frame, unit[0]) if unit and unit[0] in frame.columns else None
+    for name in recipe.roles.of("weight"):
+        try:
+            values = checked_weights(frame.get_column(name), name)
+        except InvalidData:  # masking will say what is wrong with it
+            return {}
+        own = fingerprint(frames.category_codes(frame, [name]), categories, recipe.k, units)
+        if "weight_release" not in found and not recipe.masking.per_column:
+            if own.given_away:
+                away, telling = own.given_away[0], own.telling[own.given_away[0]]
+                why = f"{name} gives away {away}: {telling.weights} of {own.distinct} weights have one category only"
+                found["weight_release"] = "group", why
+            elif own.rare:
+                why = f"{own.rare} records have a weight in {name} that fewer than {recipe.k} share"
+                found["weight_release"] = "group", why
+        first = name == recipe.roles.of("weight")[0]
+        if first and recipe.weights.weighted is not False:
+            gaps = _has_gaps(frame, recipe)
+            # The fewest members of a group whose mean is released: k, or where values are missing maybe three.
+            if could_dominate(values, min(recipe.k, FEWEST) if gaps else recipe.k):
+                found["weight_cap"] = True, f"one weight in {name} could be more than 80 % of its group's"
+            elif units is not None and unit_could_dominate(
+                values, units, recipe.k, in_part=recipe.units.share == "limited", gaps=gaps
+            ):
+                found["weight_cap"] = True, f"one {unit[0]} could have more than 80 % of its group's {name}"
+    return found
+
+
+def _has_gaps(frame: nw.DataFrame[Any], recipe: Recipe) -> bool:
+    """Return whether some masked cells are missing."""
+    masked = recipe.masked(frame.columns)
+    return bool(frames.missing_rows(frame, masked)) or bool(recipe.missing_codes.codes)

@@ -11,7 +11,7 @@ from microagg.checks import check_k
 from microagg.errors import InvalidParameter
 from microagg.recipe import Recipe
 from microagg.recipe import choices as choices_by_keyword
-from microagg.study.ranking import with_floor
+from microagg.study.candidate import with_floor
 
 METHODS_COMPARED = ("mdav", "cbfs", "vmdav", "iamat", "emad", "ama")
 KS_COMPARED = (3, 5, 10)

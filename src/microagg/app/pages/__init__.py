@@ -39,7 +39,7 @@ from microagg.base.frozen import frozen
 
 @frozen()
 class Page:
-    """A page: its name among the steps, its address, its module, and what can be posted to it."""
+    """A page: its name among the steps, its address, its module, what can be posted to it, and what shows it."""
 
     title: str
     path: str
@@ -47,6 +47,7 @@ class Page:
     actions: tuple[str, ...] = ()
     needs_file: bool = True
     step: bool = True
+    shown: str = "show"
 
 
 PAGES = (
@@ -60,5 +61,5 @@ PAGES = (
     Page("Release", "/release/{number:int}", "release", ("apply", "write", "prepare", "reread"), step=False),
     Page("Report", "/report/{number:int}", "report", step=False),
     Page("Quit", "/quit", "quitting", ("end",), needs_file=False, step=False),
-    Page("Public report", "/public/{number:int}", "public", step=False),
+    Page("Public report", "/public/{number:int}", "report", step=False, shown="public"),
 )

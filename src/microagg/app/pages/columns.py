@@ -40,7 +40,7 @@ _AS_NOW = "="  # the option that does not change levels or a spike
 
 
 @frozen()
-class Row:
+class ColumnRow:
     """A column of the file as a row of the page."""
 
     index: int
@@ -60,11 +60,11 @@ class Group:
 
     role: str
     said: str
-    rows: tuple[Row, ...]
+    rows: tuple[ColumnRow, ...]
     unfolded: bool = True
 
 
-def rows_of(session: Session, wrong: Wrong | None = None) -> list[Row]:
+def rows_of(session: Session, wrong: Wrong | None = None) -> list[ColumnRow]:
     """Return a row for each column, in the order of the file."""
     assert session.inspection is not None
     assert session.history is not None
@@ -79,7 +79,7 @@ def rows_of(session: Session, wrong: Wrong | None = None) -> list[Row]:
         posted = {} if wrong is None else wrong.posted
         blamed = wrong is not None and guess.name in wrong.error.columns
         made.append(
-            Row(
+            ColumnRow(
                 index,
                 shown(guess.name),
                 posted.get(f"role-{index}", [roles[guess.name]])[-1],

@@ -10,31 +10,32 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
-from microagg.app.comparing import Row, beside_each_other, choose, rows_of, start
+from microagg.app.comparing import ComparedRelease, beside_each_other, choose, rows_of, start
 from microagg.app.comparing import keep as keep_one
 from microagg.app.edits import change_words
-from microagg.app.forms import Control, Option, Wrong, changed_by, table_of
+from microagg.app.forms import Control, FormOption, Wrong, changed_by, table_of
 from microagg.app.session import Session
 from microagg.app.words import set_out
 from microagg.app.worker import COMPARE
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.jobs.candidates import criteria, map_section, not_used
+from microagg.jobs.candidates import map_section, not_used
 from microagg.judge.names import shown
 from microagg.measures.criterion import Criterion
 from microagg.measures.definitions import defined
 from microagg.recipe import Recipe
 from microagg.report import pictures
+from microagg.study.candidate import known_criteria
 from microagg.study.comparison import Comparison
 from microagg.study.variants import KS_COMPARED, methods_to_compare
 
 
 @frozen()
-class Column:
+class TableColumn:
     """A column of the table: what it says of a row, and how rows are sorted by it."""
 
     head: str
-    value: Callable[[Row], Any]
+    value: Callable[[ComparedRelease], Any]
     shape: str = "text"  # "text", "count", "number", "percent" or "seconds"
     said: str = ""
     brief: str = ""
@@ -56,21 +57,21 @@ _MEANT = {
 """What symbols mean whose sentence depends on the release."""
 
 
-def columns_of(found: Comparison | None) -> list[Column]:
+def columns_of(found: Comparison | None) -> list[TableColumn]:
     """Return the columns of the table: those of `microagg compare`, k reached and the column that lost most."""
     made = [
-        Column("method", lambda row: shown(row.judged.line) if row.judged else shown(row.name)),
-        Column("k", lambda row: row.recipe.k, "count"),
+        TableColumn("method", lambda row: shown(row.judged.line) if row.judged else shown(row.name)),
+        TableColumn("k", lambda row: row.recipe.k, "count"),
     ]
     if found is None:
         return made
     made += [
-        Column("k reached", _of("k_reached"), "count"),
-        Column("groups", _of("groups"), "count"),
+        TableColumn("k reached", _of("k_reached"), "count"),
+        TableColumn("groups", _of("groups"), "count"),
     ]
     for name in ("l_reached", "t_reached"):
         if any(getattr(one, name) is not None for one in found.candidates):
-            made.append(Column(name.replace("_", " "), _of(name), "number"))
+            made.append(TableColumn(name.replace("_", " "), _of(name), "number"))
     meant = {one.name: one.meaning for one in (*defined("loss"), *defined("risk")) if isinstance(one.meaning, str)}
     meant |= _MEANT
     for one in found.compared:
@@ -78,25 +79,25 @@ def columns_of(found: Comparison | None) -> list[Column]:
         said = ". ".join(words.removesuffix(".") for words in (title, meant.get(one.name, "")) if words) + "."
         brief = _BRIEF.get(one.name, one.title if one.name in meant else "")
         made.append(
-            Column(shown(one.name), _figure(one.name), "percent" if one.unit else "number", set_out(said), brief)
+            TableColumn(shown(one.name), _figure(one.name), "percent" if one.unit else "number", set_out(said), brief)
         )
     made += [
-        Column("score", _of("score"), "number", "Loss and risk together.", "loss and risk"),
-        Column("lost most", lambda row: row.worst, "text", "The column that lost most."),
-        Column("seconds", _of("seconds"), "seconds", "How long masking took."),
+        TableColumn("score", _of("score"), "number", "Loss and risk together.", "loss and risk"),
+        TableColumn("lost most", lambda row: row.worst, "text", "The column that lost most."),
+        TableColumn("seconds", _of("seconds"), "seconds", "How long masking took."),
     ]
     return made
 
 
-def _of(name: str) -> Callable[[Row], Any]:
+def _of(name: str) -> Callable[[ComparedRelease], Any]:
     return lambda row: getattr(row.judged, name, None)
 
 
-def _figure(name: str) -> Callable[[Row], Any]:
+def _figure(name: str) -> Callable[[ComparedRelease], Any]:
     return lambda row: None if row.judged is None else row.judged.figures.get(name)
 
 
-def _in_order(rows: list[Row], columns: list[Column], sort: int, down: bool) -> list[Row]:
+def _in_order(rows: list[ComparedRelease], columns: list[TableColumn], sort: int, down: bool) -> list[ComparedRelease]:
     """Sort rows by a column; those without a figure come last."""
     if not 0 <= sort < len(columns):
         return rows
@@ -119,7 +120,7 @@ def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
     """The fields of [compare]: what is usual is shown as chosen, and measures are picked from those there are."""
     recipe = session.recipe
     made = list(table_of("compare", recipe, session.columns, wrong).controls)
-    ranks, axes = criteria(recipe)
+    ranks, axes = known_criteria(recipe)
     for place, one in enumerate(made):
         if wrong is not None and one.name in wrong.posted:
             usual = wrong.posted[one.name]
@@ -136,9 +137,9 @@ def _fields(session: Session, wrong: Wrong | None) -> list[Control]:
     return made
 
 
-def _measures(known: list[Criterion], chosen: str, empty: str | None) -> tuple[Option, ...]:
-    first = () if empty is None else (Option("", empty, not chosen),)
-    made = [Option(one.name, f"{shown(one.name)}: {one.title}", one.name == chosen) for one in known]
+def _measures(known: list[Criterion], chosen: str, empty: str | None) -> tuple[FormOption, ...]:
+    first = () if empty is None else (FormOption("", empty, not chosen),)
+    made = [FormOption(one.name, f"{shown(one.name)}: {one.title}", one.name == chosen) for one in known]
     return (*first, *made)
 
 
@@ -159,7 +160,9 @@ def _address(view: dict[str, int], **changes: int) -> str:
     return f"/compare?{'&'.join(numbers)}" if numbers else "/compare"
 
 
-def _map(session: Session, rows: list[Row], found: Comparison | None, view: dict[str, int]) -> dict[str, Any]:
+def _map(
+    session: Session, rows: list[ComparedRelease], found: Comparison | None, view: dict[str, int]
+) -> dict[str, Any]:
     """Return the map, what is said of it, and what each row is marked as."""
     if found is None:
         return {"map": Markup(""), "text": "", "marks": {}, "least_k": None, "sampled": None}
@@ -193,7 +196,7 @@ def _map(session: Session, rows: list[Row], found: Comparison | None, view: dict
 
 
 def _shown(session: Session, view: dict[str, int], status: int = 200, wrong: Wrong | None = None) -> Response:
-    rows: list[Row] = []
+    rows: list[ComparedRelease] = []
     if not session.lacking:
         try:
             rows = rows_of(session)

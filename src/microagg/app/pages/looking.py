@@ -16,7 +16,7 @@ from microagg.app.session import AT_ONCE, Session
 from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.jobs.looking import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
+from microagg.jobs.trial import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
 from microagg.judge.names import shown
 from microagg.recipe import Recipe
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered
-from microagg.app.leaving import free_name
+from microagg.app.pages.quitting import free_name
 from microagg.app.session import OUTPUT, Session
 from microagg.app.words import said, said_of_name
 from microagg.app.worker import READ, Job
@@ -20,7 +20,7 @@ SURVEY = "survey.csv"
 
 
 @frozen()
-class Found:
+class FoundFile:
     """A file that can be read."""
 
     name: str
@@ -28,7 +28,7 @@ class Found:
     size: str
 
 
-def files_in(folder: Path) -> list[Found]:
+def files_in(folder: Path) -> list[FoundFile]:
     """List the files of a folder that can be read, by their names."""
     try:
         there = sorted(folder.iterdir(), key=lambda path: path.name.lower())
@@ -38,7 +38,7 @@ def files_in(folder: Path) -> list[Found]:
     for path in there:
         kind = KINDS.get(base_suffix(path))
         if kind and not path.name.startswith(".") and path.is_file() and path.suffix.lower() in (*KINDS, *COMPRESSED):
-            found.append(Found(path.name, TITLES[kind], _size(path.stat().st_size)))
+            found.append(FoundFile(path.name, TITLES[kind], _size(path.stat().st_size)))
     return found[:_MOST]
 
 

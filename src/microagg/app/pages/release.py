@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import change_words, recipe_line
-from microagg.app.forms import Table, Wrong, changed_by, table_of
-from microagg.app.releasing import Chosen, Prepared, tick_of
+from microagg.app.forms import FormTable, Wrong, changed_by, table_of
+from microagg.app.releasing import ChosenRelease, Prepared, tick_of
 from microagg.app.remedies import seen_at
 from microagg.app.session import AT_ONCE, OUTPUT, Session
 from microagg.app.values import Posted
@@ -20,7 +20,7 @@ from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.files.addresses import kind_at
 from microagg.jobs import again, outputs, writing
-from microagg.jobs.choosing import one_line
+from microagg.jobs.writing import one_line
 from microagg.report.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be
@@ -42,19 +42,19 @@ class Problems:
         return any((self.checklist, self.folder, self.overwrite, self.reason, self.wrong))
 
 
-def chosen_by(request: Request, session: Session) -> Chosen | None:
+def chosen_by(request: Request, session: Session) -> ChosenRelease | None:
     """Return what a page is about: the present recipe, or a candidate, each written as the present recipe says."""
     number = int(request.path_params.get("number", 0))
     now = session.recipe
     if number == 0 and session.lacking:
         return None
     if number == 0:
-        return Chosen(0, "The present choices", now, session.key(now))
+        return ChosenRelease(0, "The present choices", now, session.key(now))
     kept = session.candidate(number)
     if kept is None:
         return None
     recipe = kept.recipe.replace(output=now.output)
-    return Chosen(number, kept.name, recipe, session.key(recipe))
+    return ChosenRelease(number, kept.name, recipe, session.key(recipe))
 
 
 def _file(session: Session) -> tuple[str, str | None]:
@@ -70,7 +70,7 @@ def folder_of(session: Session) -> Path:
     return session.place(text)
 
 
-def _prepare_if_quick(session: Session, chosen: Chosen) -> None:
+def _prepare_if_quick(session: Session, chosen: ChosenRelease) -> None:
     """Make the checklist where that takes no time."""
     releasing = session.releasing
     known = releasing.prepared(chosen) or chosen.place in releasing.failed or chosen.place == releasing.stopped
@@ -81,13 +81,13 @@ def _prepare_if_quick(session: Session, chosen: Chosen) -> None:
         _prepare(session, chosen)
 
 
-def _prepare(session: Session, chosen: Chosen) -> None:
+def _prepare(session: Session, chosen: ChosenRelease) -> None:
     from microagg.app.exporting import preparing
 
     session.worker.submit(preparing(session, chosen))
 
 
-def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, str]:
+def _again(session: Session, chosen: ChosenRelease, prepared: Prepared) -> dict[str, str]:
     """Return the three ways to get the same once more."""
     from microagg.app.exporting import remarked
 
@@ -108,7 +108,7 @@ def _again(session: Session, chosen: Chosen, prepared: Prepared) -> dict[str, st
     }
 
 
-def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
+def _output(session: Session, chosen: ChosenRelease, wrong: Wrong | None) -> FormTable:
     """Return the fields of how a release is written; the kind of file that is usual by its name."""
     assert session.opened is not None
     usual = kind_at(outputs.masked_name(session.opened.address))
@@ -121,7 +121,7 @@ def _output(session: Session, chosen: Chosen, wrong: Wrong | None) -> Table:
     return replace(found, controls=tuple(controls))
 
 
-def _elsewhere(session: Session, chosen: Chosen) -> list[tuple[str, str]]:
+def _elsewhere(session: Session, chosen: ChosenRelease) -> list[tuple[str, str]]:
     """Return what else could be released: the present choices, and candidates that are others."""
     found = [(session.key(one.recipe), f"/release/{one.number}", one.name) for one in session.candidates]
     if all(key != session.key() for key, *_ in found):
@@ -129,7 +129,7 @@ def _elsewhere(session: Session, chosen: Chosen) -> list[tuple[str, str]]:
     return [(path, name) for key, path, name in found if key != chosen.key]
 
 
-def _shown(session: Session, chosen: Chosen, status: int = 200, problems: Problems | None = None) -> Response:
+def _shown(session: Session, chosen: ChosenRelease, status: int = 200, problems: Problems | None = None) -> Response:
     problems = Problems() if problems is None else problems
     releasing, wrong = session.releasing, problems.wrong
     prepared = releasing.prepared(chosen)
@@ -231,7 +231,7 @@ async def write(request: Request, session: Session) -> Response:
     return back(f"{chosen.path}#outcome")
 
 
-async def _taken(request: Request, session: Session) -> tuple[Chosen | None, Problems]:
+async def _taken(request: Request, session: Session) -> tuple[ChosenRelease | None, Problems]:
     """Keep what was posted; give what it is about, and what is refused of it."""
     posted = await form_of(request)
     assert session.history is not None
@@ -260,7 +260,7 @@ def _draft(session: Session, posted: Posted) -> None:
     releasing.draft = replace(releasing.draft, **values)
 
 
-def _problems(session: Session, chosen: Chosen) -> Problems:
+def _problems(session: Session, chosen: ChosenRelease) -> Problems:
     """Find everything that keeps a release from being written."""
     releasing, opened, output = session.releasing, session.opened, chosen.recipe.output
     assert opened is not None

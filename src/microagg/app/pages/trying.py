@@ -9,7 +9,7 @@ from starlette.responses import Response
 from microagg.algorithms.methods import BY_TREE, METHODS
 from microagg.app.answers import back, form_of, number_in, rendered, settled
 from microagg.app.edits import candidate_name, change_words, roles_from
-from microagg.app.forms import Control, Table, Wrong, changed_by, k_field, method_options, table_of
+from microagg.app.forms import Control, FormTable, Wrong, changed_by, k_field, method_options, table_of
 from microagg.app.remedies import against, faster, offered, seen_at, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
@@ -48,7 +48,7 @@ def fields_of(session: Session, wrong: Wrong | None = None) -> dict[str, Any]:
     more.setdefault(table_of("refine", recipe, columns).title, []).extend(
         table_of("refine", recipe, columns, wrong).controls[1:]
     )
-    tables = [Table(f"more-{i}", title, tuple(controls)) for i, (title, controls) in enumerate(more.items())]
+    tables = [FormTable(f"more-{i}", title, tuple(controls)) for i, (title, controls) in enumerate(more.items())]
     placed = (*first, *options, *(one for table in tables for one in table.controls))
     at_field = any(one.error or any(row.error for row in one.rows) for one in placed)
     return {

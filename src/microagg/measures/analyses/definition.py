@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 
 
-class Found(NamedTuple):
+class Estimates(NamedTuple):
     """The estimates of an analysis in one file.
 
     Attributes
@@ -62,7 +62,7 @@ class AnalysisKind:
     title : str or callable
         What it is in words, followed by its columns; a callable gets the analysis and gives the whole.
     estimate : callable
-        estimate(sample, analysis) gives a `Found`. The sample has the records that lack nothing.
+        estimate(sample, analysis) gives a `Estimates`. The sample has the records that lack nothing.
     n_columns : tuple of two
         The fewest and the most columns; None: any number.
     wanted : str
@@ -82,7 +82,7 @@ class AnalysisKind:
 
     name: str
     title: "str | Callable[[Analysis], str]"
-    estimate: "Callable[[Sample, Analysis], Found]"
+    estimate: "Callable[[Sample, Analysis], Estimates]"
     n_columns: tuple[int, int | None] = (1, 1)
     wanted: str = "Name one column of numbers."
     terms: "Callable[[Analysis, Any], list[Term]] | None" = None
@@ -99,9 +99,9 @@ class AnalysisKind:
         return f"{self.title} of {' and '.join(map(str, analysis.columns))}"
 
 
-def one_figure(values: Values, errors: Values) -> Found:
+def one_figure(values: Values, errors: Values) -> Estimates:
     """Return the estimates of an analysis that has one figure in each domain."""
-    return Found([""], values[None, :], errors[None, :])
+    return Estimates([""], values[None, :], errors[None, :])
 
 
 def probability(name: str, value: Any) -> float:

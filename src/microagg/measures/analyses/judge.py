@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.columns.table import Table
+from microagg.columns.weights import Labels
 from microagg.errors import InputError, InvalidData, MicroaggError, blamed
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.definition import Found, Values
+from microagg.measures.analyses.definition import Estimates, Values
 from microagg.measures.analyses.estimate import Estimate, Judged, Utility
-from microagg.measures.analyses.records import Labels, Records, Sample, Shared
+from microagg.measures.analyses.records import FileRecords, Sample, Shared
 from microagg.measures.analyses.terms import Term, known
 from microagg.work import Progress, in_parallel, one_thread_for_matrices, part, tell, threads_for
 
@@ -61,7 +62,7 @@ def measure_utility(
     if not analyses:
         return Utility((), level)
     shared = Shared(before, after)
-    files = Records(before, shared, units_before or {}), Records(after, shared, units_after or {})
+    files = FileRecords(before, shared, units_before or {}), FileRecords(after, shared, units_after or {})
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     judged = []
     n_jobs = threads_for(max(one.n for one in files))
@@ -69,7 +70,7 @@ def measure_utility(
         tell(progress, number, len(analyses))
         domains = shared.domains(one.by, files)
         work = partial(_estimated, one, domains, z)
-        parts: list[tuple[Sample, Found]] = []
+        parts: list[tuple[Sample, Estimates]] = []
         with one_thread_for_matrices():  # as two threads of ours work on them
             both = in_parallel(work, files, n_jobs, part(progress, number, number + 1, len(analyses)))
         for found in both:
@@ -87,8 +88,8 @@ def measure_utility(
 
 @np.errstate(all="ignore")  # which each thread has of its own
 def _estimated(
-    analysis: Analysis, domains: Labels, z: float, file: Records, check: Callable[[], None]
-) -> tuple[Sample, Found] | MicroaggError | np.linalg.LinAlgError:
+    analysis: Analysis, domains: Labels, z: float, file: FileRecords, check: Callable[[], None]
+) -> tuple[Sample, Estimates] | MicroaggError | np.linalg.LinAlgError:
     """Return the records of one file that an analysis is of, and its estimates; or why it cannot be done."""
     check()
     try:
@@ -100,10 +101,10 @@ def _estimated(
 
 def _judged(
     analysis: Analysis,
-    files: tuple[Records, Records],
+    files: tuple[FileRecords, FileRecords],
     shared: Shared,
     domains: Labels,
-    estimated: Sequence[tuple[Sample, Found]],
+    estimated: Sequence[tuple[Sample, Estimates]],
     z: float,
 ) -> Judged:
     """Put the estimates of both files beside each other."""
@@ -136,7 +137,7 @@ def _judged(
     return Judged(analysis, tuple(estimates), (left_out[0], left_out[1]), (clustered[0], clustered[1]))
 
 
-def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values:
+def _by_term(found: Estimates, terms: list[str], n_domains: int, z: float) -> Values:
     """Return value, low and high of each term and domain, (3, terms, domains)."""
     low, high = found.intervals or (found.values - z * found.errors, found.values + z * found.errors)
     made = np.full((3, len(terms), n_domains), np.nan)
@@ -147,7 +148,7 @@ def _by_term(found: Found, terms: list[str], n_domains: int, z: float) -> Values
     return made
 
 
-def _sample(records: Records, analysis: Analysis, domains: Labels, z: float, check: Callable[[], None]) -> Sample:
+def _sample(records: FileRecords, analysis: Analysis, domains: Labels, z: float, check: Callable[[], None]) -> Sample:
     """Take the records that lack nothing an analysis needs; those of weight 0 count for nothing."""
     lacking = np.zeros(records.n, dtype=bool)
     for term in terms_of(analysis, records.names):

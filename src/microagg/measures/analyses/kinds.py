@@ -1,9 +1,8 @@
 """Every kind of analysis by its word."""
 
 from microagg.measures.analyses.definition import AnalysisKind
-from microagg.measures.analyses.inequality import GINI, POVERTY
+from microagg.measures.analyses.distribution import GINI, POVERTY, QUANTILE
 from microagg.measures.analyses.means import MEAN, RATIO, SHARE, TOTAL
-from microagg.measures.analyses.quantile import QUANTILE
 from microagg.measures.analyses.regression import LINEAR, LOGISTIC, LOGLINEAR
 from microagg.measures.analyses.table import TABLE
 

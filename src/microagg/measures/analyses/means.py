@@ -7,10 +7,9 @@ import numpy as np
 
 from microagg.errors import InvalidParameter
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.definition import AnalysisKind, Found, Option, one_figure
-from microagg.measures.analyses.records import Sample, Values
+from microagg.measures.analyses.definition import AnalysisKind, Estimates, Option, one_figure
+from microagg.measures.analyses.records import Sample, Values, errors_of, errors_of_totals
 from microagg.measures.analyses.terms import Condition, Term, as_condition, known
-from microagg.measures.analyses.variance import errors_of, errors_of_totals
 
 
 def _column(sample: Sample, analysis: Analysis, place: int = 0) -> Values:
@@ -27,17 +26,17 @@ def _ratio(sample: Sample, above: Values, below: Values) -> tuple[Values, Values
     return found, errors_of(sample, influences)
 
 
-def _mean(sample: Sample, analysis: Analysis) -> Found:
+def _mean(sample: Sample, analysis: Analysis) -> Estimates:
     return one_figure(*_ratio(sample, _column(sample, analysis), np.ones(sample.size)))
 
 
-def _total(sample: Sample, analysis: Analysis) -> Found:
+def _total(sample: Sample, analysis: Analysis) -> Estimates:
     amounts = sample.weights * _column(sample, analysis)
     found = np.where(sample.counts > 0, sample.summed(amounts), np.nan)
     return one_figure(found, np.where(sample.counts > 0, errors_of_totals(sample, amounts), np.nan))
 
 
-def _quotient(sample: Sample, analysis: Analysis) -> Found:
+def _quotient(sample: Sample, analysis: Analysis) -> Estimates:
     return one_figure(*_ratio(sample, _column(sample, analysis), _column(sample, analysis, 1)))
 
 
@@ -47,7 +46,7 @@ def _share_terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     return [Term.of(column, None if value is None else Condition.parse(value))]
 
 
-def _share(sample: Sample, analysis: Analysis) -> Found:
+def _share(sample: Sample, analysis: Analysis) -> Estimates:
     (term,) = _share_terms(analysis, sample.names)
     one = np.ones(sample.size)
     if term.condition is not None:
@@ -64,7 +63,7 @@ def _share(sample: Sample, analysis: Analysis) -> Found:
         found = [(f"= {shown}", (codes == code).astype(np.float64)) for code, shown in levels]
     shares = [_ratio(sample, own, one) for _, own in found]
     values, errors = (100.0 * np.array(part) for part in zip(*shares, strict=True))
-    return Found([name for name, _ in found], values, errors)
+    return Estimates([name for name, _ in found], values, errors)
 
 
 MEAN = AnalysisKind("mean", "Mean", _mean)

@@ -1,4 +1,7 @@
-"""The records of two files as analyses read them: numbers, categories with the same codes, domains and clusters."""
+"""The records of two files as analyses read them: numbers, categories with the same codes, domains and clusters.
+
+Variances are by linearisation: of a statistic whose every record adds its influence.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +13,11 @@ from numpy.typing import NDArray
 
 from microagg.algorithms.equivalence import distinct_of, without_gaps
 from microagg.columns.table import Coded, Table
+from microagg.columns.weights import Labels
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.measures.analyses.terms import COMPARED, Condition, Term
 
 Values = NDArray[np.float64]
-Labels = NDArray[np.int64]
 Rows = NDArray[np.bool_]
 
 MOST_DOMAINS = 1000
@@ -73,7 +76,7 @@ class Shared:
             self._commonest[name] = int(np.bincount(codes[codes >= 0], minlength=1).argmax())
         return self._commonest[name]
 
-    def domains(self, by: tuple[Any, ...], files: Sequence["Records"]) -> Labels:
+    def domains(self, by: tuple[Any, ...], files: Sequence["FileRecords"]) -> Labels:
         """Return the combinations of categories that records of either file have."""
         if by not in self._domains:
             found = _present(np.concatenate([one.combined(by) for one in files]), self.n_combinations(by))
@@ -105,7 +108,7 @@ def _present(codes: Labels, n: int) -> Labels:
     return np.flatnonzero(np.bincount(codes, minlength=1)) if n <= _FEW else distinct_of(codes)
 
 
-class Records:
+class FileRecords:
     """The columns of one file; what is derived from one is kept for the next analysis."""
 
     def __init__(self, table: Table, shared: Shared, units: Mapping[Any, Labels]) -> None:
@@ -276,7 +279,7 @@ class Sample:
 
     Attributes
     ----------
-    records : Records
+    records : FileRecords
     rows : array of shape (n,) or None
         Which records of the file are in it; None: all.
     weights : array of shape (m,)
@@ -294,7 +297,7 @@ class Sample:
         Called often by what takes long; what it raises stops the work.
     """
 
-    records: Records
+    records: FileRecords
     rows: Rows | None
     weights: Values
     domains: Labels
@@ -370,3 +373,38 @@ class Sample:
         order = order[np.argsort(small[order], kind="stable")]
         parts = np.split(order, np.cumsum(self.counts)[:-1])
         return [(domain, own) for domain, own in enumerate(parts) if own.size]
+
+
+def errors_of(sample: Sample, influences: Values) -> Values:
+    """Return the standard error of a statistic in each domain, from w·z of each record.
+
+    z is the influence of a record on the statistic: its derivative by the record's weight (Deville 1999). With
+    u = Σ w·z of a cluster, or of a record where there are none, the variance is c/(c−1) · Σ u², c being the clusters of
+    the domain: that of a domain taken by itself, as if it had been drawn with replacement. The sum of all u is 0. NaN
+    where a domain has fewer than two clusters.
+    """
+    pieces = sample.pieces
+    squares = np.bincount(pieces.domain_of, weights=pieces.summed(influences) ** 2, minlength=sample.n_domains)
+    return np.sqrt(squares * _correction(pieces.inside.astype(np.float64)))
+
+
+def errors_of_totals(sample: Sample, amounts: Values) -> Values:
+    """Return the standard error of the sum of w·x in each domain.
+
+    How many records of a domain are drawn is by chance too, so that all c clusters of the sample count, those with
+    nothing in the domain as well: c/(c−1) · Σ (u − ū)².
+    """
+    pieces = sample.pieces
+    if not sample.size:
+        return np.full(sample.n_domains, np.nan)
+    sums, n = pieces.summed(amounts), pieces.n_clusters
+    totals = np.bincount(pieces.domain_of, weights=sums, minlength=sample.n_domains)
+    inside = np.bincount(pieces.domain_of, minlength=sample.n_domains)
+    # Centred first: a difference of large sums of squares would lose its digits.
+    centred = sums - (totals / n)[pieces.domain_of]
+    squares = np.bincount(pieces.domain_of, weights=centred**2, minlength=sample.n_domains)
+    return np.sqrt((squares + (n - inside) * (totals / n) ** 2) * _correction(np.full(sample.n_domains, float(n))))
+
+
+def _correction(clusters: Values) -> Values:
+    return np.asarray(np.divide(clusters, clusters - 1.0, out=np.full(clusters.size, np.nan), where=clusters > 1))

@@ -8,10 +8,10 @@ import numpy as np
 
 from microagg.errors import InvalidParameter
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.definition import AnalysisKind, Found, Option
+from microagg.measures.analyses.definition import AnalysisKind, Estimates, Option
 from microagg.measures.analyses.fitting import BINOMIAL, NORMAL, POISSON, Column, Family, fit
 from microagg.measures.analyses.formula import INTERCEPT, columns_of, numbers_of
-from microagg.measures.analyses.records import Records, Rows, Sample, Values
+from microagg.measures.analyses.records import FileRecords, Rows, Sample, Values
 from microagg.measures.analyses.terms import Condition, Term, as_condition, as_formula, formula_of, known
 
 _FEW = 0.05  # of the records: if more have a response that a regression cannot take, another one was meant
@@ -32,7 +32,7 @@ def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     return [Term.parse(one, names) for one in analysis.columns]
 
 
-def _response(term: Term, analysis: Analysis, records: Records) -> Term:
+def _response(term: Term, analysis: Analysis, records: FileRecords) -> Term:
     """Return the response as a term of numbers: of two categories, the rarer one, or that of `value`, counts as 1."""
     value = dict(analysis.options).get("value")
     if value is not None:
@@ -80,7 +80,7 @@ def _by_formula(sample: Sample, analysis: Analysis) -> Explained:
     return Explained(response[rows], [own[rows] for _, own in made], [name for name, _ in made], rows)
 
 
-def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Callable[[Values], Rows]) -> Found:
+def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Callable[[Values], Rows]) -> Estimates:
     made = (_by_columns if analysis.option("formula") is None else _by_formula)(sample, analysis)
     response, columns = made.response, made.columns
     domains, weights, clusters = sample.domains, sample.weights, sample.clusters
@@ -99,7 +99,7 @@ def _regression(sample: Sample, analysis: Analysis, family: Family, allowed: Cal
         own = None if clusters is None else clusters[rows]
         found = fit([column[rows] for column in columns], response[rows], weights[rows], own, family, sample.check)
         values[:, domain], errors[:, domain] = found
-    return Found(made.names, values, errors, left_out=left_out)
+    return Estimates(made.names, values, errors, left_out=left_out)
 
 
 def _allowed(response: Values, allowed: Callable[[Values], Rows], analysis: Analysis) -> Rows:

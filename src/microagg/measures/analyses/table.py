@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from microagg.checks import shown_name
+from microagg.columns.weights import Labels
 from microagg.errors import InvalidData
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.definition import AnalysisKind, Found
-from microagg.measures.analyses.records import Labels, Sample, Values
+from microagg.measures.analyses.definition import AnalysisKind, Estimates
+from microagg.measures.analyses.records import Sample, Values, errors_of, errors_of_totals
 from microagg.measures.analyses.terms import Term, known
-from microagg.measures.analyses.variance import errors_of, errors_of_totals
 
 _MOST_CELLS = 10_000  # more than anybody reads
 
@@ -21,7 +21,7 @@ def _terms(analysis: Analysis, names: Collection[Any]) -> list[Term]:
     return [Term.of(known(name, names)) for name in analysis.columns]
 
 
-def _table(sample: Sample, analysis: Analysis) -> Found:
+def _table(sample: Sample, analysis: Analysis) -> Estimates:
     """Return Cramér's V, and the weight of each cell that records of either file have."""
     shared = sample.records.shared
     rows, columns = (shared.levels(name) for name in analysis.columns)
@@ -43,7 +43,7 @@ def _table(sample: Sample, analysis: Analysis) -> Found:
     errors = errors_of_totals(finer, sample.weights).reshape(sample.n_domains, n).T
     names = [f"{a} and {b}" for a in rows for b in columns]
     nobody = sample.counts == 0
-    return Found(
+    return Estimates(
         ["Cramér's V", *names],
         np.vstack([strength, np.where(nobody, np.nan, counts)]),
         np.vstack([error, np.where(nobody, np.nan, errors)]),

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.judge.parts import Tree
+from microagg.judge.parts import JudgedTree
 from microagg.pictures.plots import tree_places
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
@@ -18,7 +18,7 @@ _WEIGHED = 25  # columns up to which a line has its weight beside it
 _WIDEST_NAME = 125.0
 
 
-def tree(found: Tree) -> Markup:
+def tree(found: JudgedTree) -> Markup:
     """Draw the dependence tree: chosen columns filled, names in bold; strong lines thick."""
     d = len(found.names)
     font = 12.0 if d <= 30 else 10.0
@@ -64,7 +64,7 @@ def _node(
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
     name: str,
-    found: Tree,
+    found: JudgedTree,
     font: float,
 ) -> dict[str, Any]:
     """Place a column and its name, which stands where its lines leave most room."""
@@ -104,6 +104,6 @@ def _widest_gap(angles: Sequence[float]) -> float:
     return before + gap / 2
 
 
-def _label(found: Tree) -> str:
+def _label(found: JudgedTree) -> str:
     chosen = f" Chosen: {listed([found.names[j] for j in found.chosen])}." if found.chosen else ""
     return f"dependence tree of {counted(len(found.names), 'column')}.{chosen}"

@@ -1,4 +1,4 @@
-"""Judging any masked file, from any program, beside its original."""
+"""Judging any masked file, from any program, beside its original; several of one original are judged together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from microagg.algorithms.diversity.demand import Limits
 from microagg.base.frozen import frozen
 from microagg.columns import frames
 from microagg.columns.recoding import Recoding
@@ -13,24 +14,29 @@ from microagg.columns.roles import Role
 from microagg.columns.weights import checked_weights
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.sources import Source
-from microagg.jobs._demanded import Goals, broken_words, goals_in, kept_words
-from microagg.jobs._rows import Pair
-from microagg.jobs.pairing import Pairing, check_can_be_matched, in_the_order_of
+from microagg.jobs.pairs import Pair, Pairing, check_can_be_matched, in_the_order_of, read_pair
 from microagg.judge.analyses import checked_analyses, utility
 from microagg.judge.run import AS_IT_IS
+from microagg.mask.demands import check_demanded, demand_on, demanded_columns, sensitive_table
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.estimate import Utility
 from microagg.measures.assess import disclosure_risk, loss_measures, usual_sample
+from microagg.measures.criterion import scoring_index
 from microagg.measures.definitions import measures_of_both
+from microagg.measures.diversity import Goal, given_away, goals_of
+from microagg.measures.joint import JointDisclosure
 from microagg.measures.measure import Measure
 from microagg.measures.risk import DisclosureRisk
-from microagg.measures.score import scoring_index
 from microagg.measures.utility import LossMeasures
-from microagg.recipe import Recipe
+from microagg.recipe import Recipe, choices
+from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.data import with_declared_codes
 from microagg.report.findings import SOLVED
 from microagg.report.text import shown
+from microagg.study.joint import joint_disclosure
 from microagg.work import Progress
+
+Goals = Mapping[str, tuple[Goal, ...]]
 
 
 @frozen()
@@ -315,3 +321,108 @@ def _linked(risk: DisclosureRisk, strata: list[str]) -> str:
             f"{risk.standard_error:.2f})"
         )
     return linked
+
+
+def goals_in(after: Source, recipe: Recipe | None, masked: Sequence[str]) -> Goals:
+    """Return what a recipe demands of confidential columns and what a masked file reaches; empty without a demand.
+
+    `masked` are the columns that the recipe masks. Records look the same if they share these, the strata, and weights
+    that are released by group.
+    """
+    if recipe is None or not recipe.diversity.demanded:
+        return {}
+    confidential = list(recipe.roles.confidential)
+    check_demanded(recipe, confidential)
+    limits = demanded_columns(recipe, confidential)
+    keys = [*masked, *recipe.roles.strata, *recipe.weights_by_group]
+    _check_known(after, recipe, keys, limits)
+    typed = frames.open_frame(after.typed_for(recipe.kinds.kinds, [*keys, *limits]))
+    sensitive = sensitive_table({name: typed.get_column(name) for name in limits}, recipe, after.labels)
+    found = given_away(demand_on(sensitive, limits), frames.category_codes(typed, keys))
+    return {name: goals_of(limits[name], own) for name, own in found.items()}
+
+
+def _check_known(after: Source, recipe: Recipe, keys: Sequence[str], limits: Mapping[str, Limits]) -> None:
+    """Refuse a file without a column that the demand needs, or with one whose order of values is not known."""
+    lacking = next((name for name in (*limits, *keys) if name not in after.table.column_names), None)
+    if lacking is not None:
+        raise InvalidData(
+            f"the recipe demands l or t of confidential columns, which is counted with column {lacking!r}, and that "
+            "column is not in the masked file. Assess a file that has it, or take [diversity] out of the recipe.",
+            columns=(lacking,),
+        )
+    for name, own in limits.items():
+        if own.t is not None and name in recipe.recode.recode and name not in recipe.kinds.kinds:
+            raise InvalidData(
+                f"column {name!r} was recoded. t is measured by the order of its classes, and the recipe does not "
+                "say that order. Use the recipe that masking has written, which does.",
+                columns=(name,),
+            )
+
+
+def kept_words(goals: Goals) -> list[str]:
+    """Say of each thing that is demanded whether the file keeps it."""
+    return [
+        f"{one.short} of {name!r}: {'kept' if one.holds else 'NOT kept'}, {one.reached:.3g} reached"
+        for name, own in goals.items()
+        for one in own
+    ]
+
+
+def broken_words(goals: Goals) -> list[str]:
+    """Warn of what the file does not keep."""
+    return [
+        f"the masked file does not keep {one.short} of {name!r}, as the recipe demands: {one.reached:.3g} is reached. "
+        f"Mask again, and do not release it."
+        for name, own in goals.items()
+        for one in own
+        if not one.holds
+    ]
+
+
+def assess_all(
+    original: str,
+    masked: Sequence[str],
+    recipe: Recipe | None = None,
+    chosen: Mapping[str, Any] | None = None,
+    *,
+    columns: list[str] | None = None,
+    strata: str | None = None,
+    key: str | None = None,
+    progress: Progress | None = None,
+) -> JointDisclosure:
+    """Measure what several masked files of one original disclose together.
+
+    Parameters
+    ----------
+    original : str
+    masked : sequence of str
+        Of the same records. Rows in another order are matched by `key`, or else by nearest values; the result
+        says which.
+    recipe : Recipe, optional
+        What they were masked by.
+    chosen : mapping, optional
+        Choices by keyword. Those of reading hold of text files; others have no meaning here, and are refused.
+    columns : list of str, optional
+        The masked ones; by default the recipe's, or those of each file in which it differs from the original.
+    strata : str, optional
+        Refused: groups lie within strata already.
+    key : str, optional
+        A column that identifies each record in all files.
+    progress : callable, optional
+        Called as progress(done, in all).
+    """
+    said = {**(chosen or {}), "strata": strata}
+    reading = {name: value for name, value in said.items() if name in choices("read")}
+    for keyword, value in said.items():
+        if value is not None:
+            refuse("several files", Combination(keyword=keyword))
+    pairs = [read_pair(original, one, recipe, reading) for one in masked]
+    before = pairs[0].before
+    after = [one.after if key is None else in_the_order_of(before, one.after, key) for one in pairs]
+    if columns is None and recipe is not None:
+        columns = list(recipe.masked(before.table.column_names))
+    match = "auto" if key is None else "position"
+    frames = [one.typed() for one in after]
+    unit = None if recipe is None or recipe.roles.unit not in before.table.column_names else recipe.roles.unit
+    return joint_disclosure(before.typed(), frames, columns=columns, match=match, unit=unit, progress=progress)

@@ -1,14 +1,21 @@
-"""Ctrl-C that is not lost."""
+"""The process that works: Ctrl-C that is not lost, what saves time where it runs for a second, and its remarks."""
 
+import atexit
+import gc
+import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_AGAIN = 0.5  # seconds
+from microagg.base.imports import pandas_kept_aside
 
+_AGAIN = 0.5  # seconds
+_MANY = 200_000  # new objects before Python looks for some to throw away; imports make as many, and they stay
+_LOGGER = "microagg"
 
 INTERRUPTED = 130
 """The exit code of what was stopped by Ctrl-C, as shells have it."""
@@ -78,3 +85,43 @@ def _repeat_until(heeded: threading.Event) -> None:
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         else:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def brief() -> Iterator[None]:
+    """Look seldom for what can be thrown away, not at all at the end, and keep pandas aside."""
+    gc.set_threshold(_MANY, *gc.get_threshold()[1:])  # and never back: that would set off the search it spares
+    atexit.register(_leave_the_rest)
+    with pandas_kept_aside():
+        yield
+
+
+def _leave_the_rest() -> None:
+    """Leave what is still in memory at the end: Python would otherwise look through all of it twice."""
+    if "duckdb" not in sys.modules:  # which takes everything that is not released for a leak, and lists it
+        gc.freeze()
+
+
+class _Handler(logging.Handler):
+    """Passes remarks on to one listener."""
+
+    def __init__(self, listener: Callable[[str], None]) -> None:
+        super().__init__()
+        self._listener = listener
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass a remark on."""
+        self._listener(record.getMessage())
+
+
+def listen(listener: Callable[[str], None]) -> None:
+    """Pass remarks of the library to this listener, and to no earlier one."""
+    logger = logging.getLogger(_LOGGER)
+    for former in [one for one in logger.handlers if isinstance(one, _Handler)]:
+        logger.removeHandler(former)
+    logger.addHandler(_Handler(listener))
+
+
+def listen_closely() -> None:
+    """Let the library also remark what it does step by step."""
+    logging.getLogger(_LOGGER).setLevel(logging.INFO)

@@ -1,7 +1,10 @@
-"""What a release did to a file, drawn: the report's sections and pictures, one by one, and two side by side."""
+"""What one try of a recipe gave: a few figures, which stay when the release itself is gone, and what it did, drawn.
+
+The report's sections and pictures are drawn one by one, and figures of two releases are set side by side.
+"""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -10,15 +13,103 @@ from microagg.algorithms.dependence import dependence
 from microagg.algorithms.selection import select_columns
 from microagg.base.frozen import frozen
 from microagg.columns import frames
+from microagg.jobs.facts import findings_of, release_facts
 from microagg.judge.judgement import tree_by
+from microagg.judge.loss import loss_word
 from microagg.judge.names import shown
-from microagg.judge.parts import Tree
+from microagg.judge.parts import JudgedTree
+from microagg.mask.facts import uncounted_words
 from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
 from microagg.report.parts import Figure, LossRow, ReportModel, WrittenFacts
 from microagg.report.text import points
 from microagg.work import Progress
+
+
+@frozen()
+class ColumnLost:
+    """What a masked column lost."""
+
+    name: str
+    percent: float
+    word: str
+
+
+@frozen()
+class Tried:
+    """What one try of a recipe gave; internal, since it holds exact losses.
+
+    Attributes
+    ----------
+    records, groups, k, k_reached : int
+    units : bool
+        Whether k counts units, such as households, and not records.
+    percent : float
+        The information lost.
+    word : str
+        The same in a word.
+    columns : tuple of ColumnLost
+        The largest loss first.
+    seconds : float
+        How long masking took.
+    verdict, state : str
+        The report's verdict, and whether it is "good", "look" or "bad"; both empty until risk is measured.
+    findings : list of dict
+        What the report finds of it (`microagg.jobs.facts`).
+    facts : dict
+        All its figures, as `mask --json` has them; empty until risk is measured.
+    """
+
+    records: int
+    groups: int
+    k: int
+    k_reached: int
+    units: bool
+    per_column: bool
+    percent: float
+    word: str
+    columns: tuple[ColumnLost, ...]
+    seconds: float
+    verdict: str = ""
+    state: str = ""
+    findings: list[dict[str, Any]] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def bound(self) -> float | None:
+        """The share of persons that can be linked correctly at most, in percent, however much an intruder knows."""
+        return None if self.per_column else 100.0 / self.k_reached
+
+
+def first_figures(release: Release[Any], seconds: float) -> Tried:
+    """Return what is known of a release before its risk is measured."""
+    lost = sorted(release.information.per_column.items(), key=lambda one: -one[1])
+    return Tried(
+        records=len(release.groups),
+        groups=release.n_groups,
+        k=release.recipe.k,
+        k_reached=release.k_achieved,
+        units=release.recipe.roles.unit is not None,
+        per_column=release.recipe.masking.per_column,
+        percent=release.information.percent,
+        word=f"{loss_word(release.information.percent)}{uncounted_words(release.information)}",
+        columns=tuple(ColumnLost(shown(name), percent, loss_word(percent)) for name, percent in lost),
+        seconds=seconds,
+    )
+
+
+def full_figures(release: Release[Any], first: Tried, progress: Progress | None = None) -> Tried:
+    """Add the risk, the verdict and what the report finds, of a release that was judged."""
+    model = release.report_model(written=WrittenFacts(reordered=False), progress=progress)
+    return replace(
+        first,
+        verdict=model.verdict.headline,
+        state=model.verdict.state,
+        findings=findings_of(model),
+        facts=release_facts(release),
+    )
+
 
 SECTIONS = {
     "columns": "Before and after",
@@ -117,7 +208,7 @@ def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
     return Looked(_figures(model), columns, model.not_drawn, {name: text for name, text in drawn.items() if text})
 
 
-def _unused_tree(release: Release[Any]) -> Tree | None:
+def _unused_tree(release: Release[Any]) -> JudgedTree | None:
     """Return the dependence tree of a file that was grouped on all its columns, as EMAD would take it."""
     table = release._both()[0]
     if release.selection is not None or len(table) < 2 or table.n_records * len(table) ** 2 > _MOST_FOR_TREE:
