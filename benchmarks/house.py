@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 MOST_ARGUMENTS, MOST_LINES = 8, 60
@@ -66,8 +67,15 @@ def _is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _is_public(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Return whether users call it: its documentation has an example, or it sets up an estimator."""
-    return ">>>" in (ast.get_docstring(node) or "") or node.name == "__init__"
+    """Return whether users call it: it has an example, sets up an estimator, or is in the reference."""
+    said = ast.get_docstring(node) or ""
+    return ">>>" in said or "Example: " in said or node.name == "__init__" or node.name in _in_the_reference()
+
+
+@cache
+def _in_the_reference() -> frozenset[str]:
+    pages = (Path(__file__).parent.parent / "docs" / "reference").glob("*.md")
+    return frozenset(name for page in pages for name in re.findall(r"autofunction:: [\w.]*?(\w+)\n", page.read_text()))
 
 
 def _carries(node: ast.ClassDef) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house import counts
 from tests.warm_up import PARTS
 
 ROOT = Path(__file__).parent.parent
@@ -79,6 +80,15 @@ def test_the_import_contract_fails_when_a_room_reaches_into_another(complaints, 
 def test_a_new_room_must_be_given_its_place(copy):
     (copy / "src" / "microagg" / "attic.py").write_text('"""Nowhere."""\n')
     assert lint(copy).returncode == 1
+
+
+def test_the_house_can_be_held_in_mind():
+    """Counted by the benchmark that says how each version stands; public signatures and kernels are apart."""
+    found = counts(ROOT / "src" / "microagg")
+    assert found["modules in the root"] <= 10
+    assert found["class names used twice or more"] == 0
+    assert found["functions of more than 8 arguments"] == 0
+    assert found["functions of more than 60 lines"] == 0
 
 
 def test_oracles_import_nothing_of_microagg():

@@ -14,7 +14,7 @@ from microagg.columns import frames
 from microagg.judge import judge
 from microagg.measures.anonymity import fewest_sharing
 from microagg.measures.intervals import deviation_intervals, rank_intervals
-from microagg.work import Told, Work, in_parallel, part, stage
+from microagg.work import SharedProgress, Work, in_parallel, part, stage
 
 
 class Enough(Exception):
@@ -83,7 +83,7 @@ def test_stages_and_parts_of_a_whole_add_up():
 
 def test_threads_add_up_what_they_have_done():
     told = []
-    one = Told(lambda *now: told.append(now), 400)
+    one = SharedProgress(lambda *now: told.append(now), 400)
     in_parallel(lambda more, _: one(more), [1] * 400, 2)
     assert told == [(done, 400) for done in range(1, 401)]
 

@@ -22,7 +22,7 @@ from microagg.mask.form import form_groups
 from microagg.mask.groups import Labels
 from microagg.mask.masked import Masked, check_promise, masked_by
 from microagg.mask.moments import MomentFacts, moment_facts
-from microagg.mask.open import Given, Opened, forming_columns, given_by, open_given
+from microagg.mask.open import FileToMask, Given, forming_columns, given_by, open_given
 from microagg.mask.represent import Values, values_of_groups
 from microagg.mask.weights import weight_facts
 from microagg.measures.diversity import DiversityFacts
@@ -122,7 +122,7 @@ def _protected(given: Given, work: Work) -> Release[Any]:
 
 
 def _release(
-    opened: Opened, masked: Masked, values: Values, k_achieved: int, classes: Labels, measuring: list[Work]
+    opened: FileToMask, masked: Masked, values: Values, k_achieved: int, classes: Labels, measuring: list[Work]
 ) -> Release[Any]:
     """Measure what masking did, and wrap it all."""
     table, groups, written, recipe = masked

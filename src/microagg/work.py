@@ -44,7 +44,7 @@ def each(things: Sequence[One], progress: Progress | None) -> Iterator[One]:
         yield one
 
 
-class Told:
+class SharedProgress:
     """Adds up the progress of threads that work side by side."""
 
     def __init__(self, progress: Progress | None, in_all: int) -> None:

@@ -10,7 +10,7 @@ from microagg.algorithms import _cover
 from microagg.algorithms._annealing import Search
 from microagg.algorithms._cover import Columns, GroupPool, best_cover
 from microagg.algorithms.kernels.records import plain_records
-from microagg.work import ALONE, Told
+from microagg.work import ALONE, SharedProgress
 from tests.reference.optimum import least_error, least_error_of_sizes, squared_error
 
 
@@ -59,7 +59,7 @@ def test_parts_of_other_sizes_are_not_taken_where_sizes_are_fixed():
     one, two = np.concatenate((threes, 4 + fours)), np.concatenate((fours, 3 + threes))
     for variable, sizes in ((True, [3] * 8), (False, [3] * 4 + [4] * 3)):
         search = Search(plain_records(X[None, :]), one, 3, variable, 0, ALONE, None, None)
-        best = search._best_of([one[search.order], two[search.order]], Told(None, 0))
+        best = search._best_of([one[search.order], two[search.order]], SharedProgress(None, 0))
         assert np.sort(np.bincount(best)).tolist() == sizes
 
 

@@ -16,7 +16,7 @@ from microagg.algorithms.kernels.refine import NEXT, SWEEPS_DONE, MovableGroups,
 from microagg.algorithms.kernels.sums import exact_sum, group_means
 from microagg.algorithms.kernels.tree import rows_by_leaf, tree_of_records
 from microagg.algorithms.units import Units
-from microagg.work import Progress, Told, Work, in_parallel
+from microagg.work import Progress, SharedProgress, Work, in_parallel
 
 _COLD = 0.05  # where annealing ends
 _NEAR = 12  # records a record may move towards
@@ -128,7 +128,7 @@ class Search:
         With a round for `filling`, that follows again and again until the deadline.
         """
         n = self.labels.size
-        told = Told(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
+        told = SharedProgress(progress, n * sum((one.sweeps + _SETTLING) * len(one.heats) for one in rounds))
         pool = GroupPool(n) if len(rounds) > 1 and n <= _RECOMBINED else None
         best, stopped = self.labels, None
         of_searches: list[NDArray[np.int64]] = []
@@ -168,7 +168,7 @@ class Search:
         """Anneal so often from the given partition; give what comes out, in the records' own order."""
         for run in range(runs):
             one = Round(sweeps, (1.0,) * runs, anew=True)
-            found, _ = self._run(self.labels, 0, one, [sweeps] * runs, None, Told(None, 0), run, hear)
+            found, _ = self._run(self.labels, 0, one, [sweeps] * runs, None, SharedProgress(None, 0), run, hear)
             labels = np.empty_like(found)
             labels[self.order] = found
             yield labels
@@ -180,7 +180,7 @@ class Search:
         number: int,
         moves: int,
         deadline: float | None,
-        told: Told,
+        told: SharedProgress,
     ) -> NDArray[np.int64] | None:
         """Lower the error of the first of the partitions by groups of all that were ever found.
 
@@ -205,7 +205,7 @@ class Search:
         one: Round,
         limits: list[int],
         deadline: float | None,
-        told: Told,
+        told: SharedProgress,
         run: int,
         check: Callable[[], None],
     ) -> tuple[NDArray[np.int64], int]:
@@ -245,7 +245,7 @@ class Search:
             anneal(*moved, hot, cold, sweeps, budget, counter, groups)
             hear(budget)
 
-    def _best_of(self, partitions: list[NDArray[np.int64]], told: Told) -> NDArray[np.int64]:
+    def _best_of(self, partitions: list[NDArray[np.int64]], told: SharedProgress) -> NDArray[np.int64]:
         """Take the best partition, and from each of the others what is better there and can be taken by itself."""
         if len(partitions) == 1:
             return partitions[0]

@@ -271,32 +271,24 @@ def write_beyond_memory(
     folder: Path,
     *,
     to: str | None = None,
-    engine: str,
-    scheduler: str | None = None,
-    scratch: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
+    **engine: Any,
 ) -> tuple[Written, "FileRelease", Release[Any]]:
     """Mask a file on disk or on a cluster; return what was written, the release, and the part of it that was judged.
 
-    Scratch of this machine lies beside the output, which is private, where the target is in a store.
+    The engine, its scheduler and the scratch are as for `mask_beyond_memory`. Scratch of this machine lies beside the
+    output, which is private, where the target is in a store.
     """
     inside = _places_inside(address, None, recipe, again=False)
     name = where(address).name
     masking, judging = part(progress, 0, _MASKED, 100), part(progress, _MASKED, 100, 100)
     with whole_output(folder, to, overwrite, left_by_a_run(address)) as made:
         own = {what: made.folder / place for what, place in inside.items()}
-        beside = made.folder.parent if to is not None and is_store(to) and engine == "disk" else None
-        release = mask_beyond_memory(
-            address,
-            own["masked"] if to is None else to,
-            recipe,
-            engine=engine,
-            scheduler=scheduler,
-            scratch=beside if scratch is None else scratch,
-            overwrite=overwrite,
-            progress=masking,
-        )
+        if engine.get("scratch") is None and to is not None and is_store(to) and engine["engine"] == "disk":
+            engine["scratch"] = made.folder.parent
+        target = own["masked"] if to is None else to
+        release = mask_beyond_memory(address, target, recipe, overwrite=overwrite, progress=masking, **engine)
         made.data_is_written = True
         assert release.sample is not None
         judged = judge(release.sample, judging)

@@ -20,7 +20,7 @@ from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts
 from microagg.mask.grouping import Grouping, select_forming
 from microagg.mask.groups import Groups, groups_of_rows
-from microagg.mask.open import Opened
+from microagg.mask.open import FileToMask
 from microagg.mask.pieces import check_strata, numbered
 from microagg.mask.unit_constants import (
     check_once,
@@ -36,14 +36,14 @@ from microagg.work import Work
 Labels = NDArray[np.int64]
 
 
-def form_groups(opened: Opened, work: Work) -> tuple[Table, Groups]:
+def form_groups(opened: FileToMask, work: Work) -> tuple[Table, Groups]:
     """Group a file as its recipe says; give the records that are released too, as whole units may be left out."""
     if opened.recipe.units.release == "pseudonym":
         return _of_whole_units(opened.table, opened.recipe, opened.method, work)
     return opened.table, _of_rows(opened, work)
 
 
-def _of_rows(opened: Opened, work: Work) -> Groups:
+def _of_rows(opened: FileToMask, work: Work) -> Groups:
     """Group rows; where groups are refined, in the order of their values, so that the file's order does not matter."""
     table, recipe, method = opened.table, opened.recipe, opened.method
     names, units = table.schema.names(Role.STRATUM), table.units

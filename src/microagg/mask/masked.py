@@ -14,7 +14,7 @@ from microagg.columns.weights import weights_like
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import weighing_demand
 from microagg.mask.groups import Groups, Labels
-from microagg.mask.open import Opened
+from microagg.mask.open import FileToMask
 from microagg.mask.represent import Values
 from microagg.mask.weights import settled_weights
 from microagg.measures.anonymity import classes_sharing, fewest_sharing, fewest_whole_units
@@ -44,7 +44,7 @@ class Masked(NamedTuple):
 
 
 def masked_by(
-    opened: Opened, table: Table, groups: Groups, values: Values, like: Any, work: tuple[Work, Work]
+    opened: FileToMask, table: Table, groups: Groups, values: Values, like: Any, work: tuple[Work, Work]
 ) -> Masked:
     """Put what is released in the place of the values, in a frame like the caller's, and read it back."""
     laying, reading = work
@@ -86,7 +86,7 @@ def _released(
     return frames.with_columns(table.frame, names, replaced)
 
 
-def _settled(opened: Opened, groups: Groups) -> Recipe:
+def _settled(opened: FileToMask, groups: Groups) -> Recipe:
     """Return the recipe with what every "auto" chose."""
     recipe, table, diverse = opened.recipe, opened.table, groups.diverse
     select = opened.select

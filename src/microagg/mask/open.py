@@ -66,7 +66,7 @@ def given_by(source: Source, asked: Recipe) -> tuple[Recipe, Given]:
     return asked, Given(typed, inner, source.labels, _numbers_of(source, asked), confidential, tags)
 
 
-class Opened(NamedTuple):
+class FileToMask(NamedTuple):
     """A file opened to be masked.
 
     Attributes
@@ -94,7 +94,7 @@ class Opened(NamedTuple):
     recoded: Mapping[Any, int]
 
 
-def open_given(given: Given, work: Work) -> Opened:
+def open_given(given: Given, work: Work) -> FileToMask:
     """Open a file to be masked, or say why it cannot be: by its recipe, by its columns, and then by their cells."""
     recipe, k = given.recipe.spelt_out(), given.recipe.k
     masking, weighing = recipe.masking, weighing_of(recipe)
@@ -118,7 +118,7 @@ def open_given(given: Given, work: Work) -> Opened:
     table = _without_missing(every, coders, masking.missing)
     check_enough_records(table.n_records, k)
     table = _with_roles(table, recipe, sensitive.take(table.rows))
-    return Opened(table, recipe, method, select, coders, numbers, recoded)
+    return FileToMask(table, recipe, method, select, coders, numbers, recoded)
 
 
 def _with_roles(table: Table, recipe: Recipe, sensitive: Table) -> Table:

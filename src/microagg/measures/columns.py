@@ -14,7 +14,7 @@ from microagg.checks import check_jobs
 from microagg.columns.kinds import Cells, Nominal, Number, Ordinal, Semi, Taxonomy
 from microagg.columns.kinds.nominal import numbers_of
 from microagg.columns.table import Coded, Table
-from microagg.work import Progress, Told, in_parallel
+from microagg.work import Progress, SharedProgress, in_parallel
 
 _MOST_CODES = 50  # different values: above, whole numbers are taken for quantities
 _CANCELLED = 0.05  # of the sum of absolute values: a total that is less is not compared
@@ -91,7 +91,7 @@ def changes_of(
     With `weights`, before and after masking, totals are weighted. Where records were left out, totals and shares of
     the commonest value are compared with those of `everybody`.
     """
-    told = Told(progress, len(original))
+    told = SharedProgress(progress, len(original))
 
     def one(j: int, check: Callable[[], None]) -> ColumnChange:
         def heard() -> None:

@@ -14,7 +14,7 @@ from microagg.algorithms.kernels.tree import tree_of
 from microagg.columns.embedding import Points, columns_alike_within, embed_both, shapes_of, space_of, wides_of
 from microagg.columns.table import Table
 from microagg.columns.weights import Labels
-from microagg.work import Progress, Told, Work, tell
+from microagg.work import Progress, SharedProgress, Work, tell
 
 Chances = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -73,7 +73,7 @@ class Linkage:
         # Of each coordinate: the squared difference between a query and where it, or its unit, was released.
         self._squares = (self.points[:, pairs[0]] - columns[:, pairs[1]]) ** 2
 
-    def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
+    def link(self, told: SharedProgress, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return each row's chance of being linked to itself, or its unit, by one set of keys, and to its group."""
         columns = np.flatnonzero(np.isin(self.owners, (_APART, *of_set)))
         radii = np.zeros(self._squares.shape[1])
@@ -180,7 +180,7 @@ class Linked(NamedTuple):
     places: list[Labels]
     classes: Labels
 
-    def link(self, told: Told, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
+    def link(self, told: SharedProgress, of_set: tuple[int, ...], check: Callable[[], None]) -> Chances:
         """Return the chance of each of being linked rightly by one set of keys, and to its group."""
         found = np.empty((2, sum(own.size for own in self.places)))
         for part, own in zip(self.parts, self.places, strict=True):

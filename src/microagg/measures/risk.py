@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from microagg.measures.linkage import linked_records, linked_units, strata_of
 from microagg.measures.measure import Measure, as_html, as_text
 from microagg.measures.utility import numbers_of_both
 from microagg.measures.weights import expected_links, weights_to_link
-from microagg.work import ALONE, Told, Work, in_parallel
+from microagg.work import ALONE, SharedProgress, Work, in_parallel
 
 if TYPE_CHECKING:
     from microagg.measures.constants import UnitConstants
@@ -199,8 +199,7 @@ def measure_risk(
     whole = None if original.units is None or original.units.slots is None else original.units.codes
     n_linked = n if whole is None else int(whole.max()) + 1
     rows = np.arange(n_linked) if sample is None else sample
-    sets = key_sets(len(keys))
-    everything = tuple(range(len(keys)))
+    sets, everything = key_sets(len(keys)), tuple(range(len(keys)))
     chances, in_group, full, full_error = np.zeros(rows.size), 0.0, (0.0, 0.0), 0.0
     per_set: dict[tuple[Any, ...], float] = {}
     tried = sets if everything in sets else [everything, *sets]
@@ -208,28 +207,22 @@ def measure_risk(
     ends = (0, _PLACED * in_all // 100, _LINKED * in_all // 100, in_all)
     placing, linking, last = (work.part(*pair, in_all) for pair in itertools.pairwise(ends))
     linkage = (linked_records if whole is None else linked_units)(original, masked, keys, rows, placing)
-    threads = work.n_jobs if n >= _FEW else 1
-    told = Told(linking.progress, in_all)
-    # A few sets at a time, added in their order: the sums neither pile up nor depend on the threads.
-    for start in range(0, len(tried), 4 * threads):
-        batch = tried[start : start + 4 * threads]
-        for of_set, found in zip(batch, in_parallel(partial(linkage.link, told), batch, threads), strict=True):
-            right, right_group = (100.0 * exact_sum(own) / rows.size for own in found)
-            if of_set == everything:
-                full = right, right_group
-                full_error = 0.0 if sample is None else _standard_error(found[0], n_linked)
-                if everything not in sets:
-                    continue
-            chances += found[0]
-            in_group += right_group
-            per_set[tuple(keys[j] for j in of_set)] = right
+    for of_set, found in _linked_by(tried, linkage, linking if n >= _FEW else linking._replace(n_jobs=1), in_all):
+        right, right_group = (100.0 * exact_sum(own) / rows.size for own in found)
+        if of_set == everything:
+            full, full_error = (right, right_group), 0.0 if sample is None else _standard_error(found[0], n_linked)
+            if everything not in sets:
+                continue
+        chances += found[0]
+        in_group += right_group
+        per_set[tuple(keys[j] for j in of_set)] = right
     chances /= len(sets)
     per_linked = np.full(n_linked, np.nan)
     per_linked[rows] = chances
-    by_row, tied = rank_intervals(original, masked, last.stage(0, 3))
-    by_deviation = deviation_intervals(original, masked, last.stage(1, 3))
+    beside = _beside_linkage(original, masked, weights, last, constants=whole is None and complete)
+    work.tell(in_all, in_all)
     n_sets = 2 ** len(keys) - 1
-    found_risk = DisclosureRisk(
+    return DisclosureRisk(
         keys=tuple(keys),
         columns=tuple(names),
         n_records=n,
@@ -246,16 +239,34 @@ def measure_risk(
         full_error=full_error,
         n_sets=n_sets,
         sets_error=0.0 if len(sets) == n_sets else _standard_error(np.array(list(per_set.values())) / 100, n_sets),
-        rank_intervals=by_row,
-        rank_intervals_tied=tied,
-        deviation_intervals=by_deviation,
-        others=computed("risk", *numbers_of_both(original, masked)),
         expected_links=None if weights is None else expected_links(linkage.classes, weights_to_link(weights, whole)),
         n_units=None if whole is None else n_linked,
-        constants=_constants(original, masked, weights, last.stage(2, 3)) if whole is None and complete else None,
+        **beside,
     )
-    work.tell(in_all, in_all)
-    return found_risk
+
+
+def _linked_by(
+    sets: Sequence[tuple[int, ...]], linkage: Any, work: Work, in_all: int
+) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Link by each set of keys, a few sets at a time, in their order: sums do not depend on the threads."""
+    told = SharedProgress(work.progress, in_all)
+    for start in range(0, len(sets), 4 * work.n_jobs):
+        batch = sets[start : start + 4 * work.n_jobs]
+        yield from zip(batch, in_parallel(partial(linkage.link, told), batch, work.n_jobs), strict=True)
+
+
+def _beside_linkage(
+    original: Table, masked: Table, weights: NDArray[np.float64] | None, work: Work, *, constants: bool
+) -> dict[str, Any]:
+    """Measure what needs no linkage: intervals of ranks and deviations, other figures, and what means disclose."""
+    by_row, tied = rank_intervals(original, masked, work.stage(0, 3))
+    return {
+        "rank_intervals": by_row,
+        "rank_intervals_tied": tied,
+        "deviation_intervals": deviation_intervals(original, masked, work.stage(1, 3)),
+        "others": computed("risk", *numbers_of_both(original, masked)),
+        "constants": _constants(original, masked, weights, work.stage(2, 3)) if constants else None,
+    }
 
 
 def _constants(

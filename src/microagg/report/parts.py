@@ -315,7 +315,7 @@ class MapSection:
 
 
 @frozen()
-class Source:
+class SourceSection:
     """Where the original came from, for the internal report."""
 
     facts: tuple[Fact, ...]
@@ -329,7 +329,7 @@ class ReportModel:
     moments: str  # what of variation is kept: "none", "variance" or "covariance"
     title: str
     verdict: Verdict
-    source: Source | None
+    source: SourceSection | None
     done: tuple[Fact, ...]
     recoded: tuple[RecodedColumn, ...]
     versions: tuple[Fact, ...]

@@ -11,7 +11,7 @@ from microagg.judge.parts import JudgedGroups
 from microagg.judge.run import JudgedBlocks, JudgedRun, Refined
 from microagg.report import diversity, moments, sample, weights
 from microagg.report.done import kinds, missing_values, released, rounding
-from microagg.report.parts import Fact, Finding, Source, SourceFacts, WrittenFacts
+from microagg.report.parts import Fact, Finding, SourceFacts, SourceSection, WrittenFacts
 from microagg.report.text import count, counted, listed, quoted, sentence, shown
 
 TWO_RELEASES = (
@@ -166,7 +166,7 @@ def title(source: SourceFacts | None) -> str:
     return shown(table_name(source.name) or "Masked microdata" if is_database(source.name) else source.name)
 
 
-def source_facts(source: SourceFacts | None) -> Source | None:
+def source_facts(source: SourceFacts | None) -> SourceSection | None:
     """Return where the original came from, for the internal report."""
     if source is None:
         return None
@@ -178,7 +178,7 @@ def source_facts(source: SourceFacts | None) -> Source | None:
     facts += [Fact(shown(name), shown(value)) for name, value in source.details.items()]
     if source.sha256:
         facts.append(Fact("SHA-256", shown(source.sha256), "of the original file, to recognise it later"))
-    return Source(tuple(facts))
+    return SourceSection(tuple(facts))
 
 
 def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...]:

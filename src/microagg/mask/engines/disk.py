@@ -49,7 +49,7 @@ from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, let_go
 from microagg.mask.engines.targets import write_counted
 from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
-from microagg.work import Told, Work, in_parallel
+from microagg.work import SharedProgress, Work, in_parallel
 
 _REGION = 1_000_000  # records that a thread masks at a time, at most, unless a block is larger
 _AT_ONCE = 2_000_000  # records that all threads mask at a time, about
@@ -228,7 +228,7 @@ class Disk:
             laid = self.laid = Laid(plan, self.store, self.keys, self.nodes, second, most, led)
             del led
         del self.store
-        told = Told(self.work.part(n + n // 2 if laid.again else n, 2 * n, 3 * n).progress, n)
+        told = SharedProgress(self.work.part(n + n // 2 if laid.again else n, 2 * n, 3 * n).progress, n)
 
         def mask(number: int, check: Check) -> Figures:
             own, region = laid.rows(number), laid.region(number)
@@ -254,7 +254,7 @@ class Disk:
         laid, room, n = self.laid, self._room, self.n
         labels = laid.labels
         assert labels is not None
-        told = Told(self.work.part(n, n + n // 2, 3 * n).progress, n)
+        told = SharedProgress(self.work.part(n, n + n // 2, 3 * n).progress, n)
         share = share_of_corners(n, plan.k)
         led = room.array((n,), np.int64)
 
