@@ -94,7 +94,8 @@ def refusals() -> list[str]:
     """List, for each choice, what it cannot be combined with, in reStructuredText."""
     found: dict[str, list[str]] = {}
     for row in (row for rows in REFUSED.values() for row in rows if "{" not in row.choice):
-        choice, other = (worded(said, lambda *one: literal(as_keyword(*one))) for said in row.said)
+        said = row.named or row.said[0], row.said[1]
+        choice, other = (worded(one, lambda *setting: literal(as_keyword(*setting))) for one in said)
         found.setdefault(other, [])
         if choice not in found[other]:
             found[other].append(choice)

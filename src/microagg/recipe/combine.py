@@ -86,6 +86,7 @@ _ONCE = "{once} masked column(s) have one value for all rows of a unit and are m
 _MASKED_ONCE = "columns that have one value for all rows of a unit and are masked once a unit"
 _OR_ROW = f"Or choose {mark('unit_constant=row')}."
 _PATTERN_OR_STATE = f"{mark('missing=pattern')} or {mark('missing=state')}"
+_EACH_ALONE, _SINGLE = "a method that groups each column by itself", "a method that groups single columns"
 _LARGER, _ALL_FORM = "files larger than memory", "all masked columns form the groups"
 
 OBEYED = {
@@ -172,7 +173,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
     "method": (
         Refusal(
             "select",
-            "a method that groups single columns",
+            _SINGLE,
             "select cannot be combined with method {method!r}, which groups single columns. Leave it out.",
             lambda it: groups_each_column(it.method) or it.options.get("axis", "pca") not in ("pca", "zscores"),
         ),
@@ -182,6 +183,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "method {method!r} groups each of {columns} columns by itself, so that whole records may stay unique. "
             f"Choose another method, or accept k for each column only: {mark('per_column=True')}.",
             lambda it: it.each_alone and not it.recipe.masking.per_column,
+            named=_EACH_ALONE,
         ),
         Refusal(
             "per_column=True",
@@ -192,7 +194,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         ),
         Refusal(
             "refine",
-            "a method that groups each column by itself",
+            _EACH_ALONE,
             "refine works only with groups of whole records. Leave out refine or per_column.",
             lambda it: it.each_alone,
         ),
@@ -225,12 +227,13 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
                 mark("unit_release=pseudonym"),
                 "{0} cannot be combined with {1}, which groups whole units by all masked columns. Leave it out.",
                 when,
+                named=named,
             )
-            for keyword, when in (
-                ("select", _whole_units),
-                ("method", lambda it: _whole_units(it) and groups_each_column(it.method)),
-                ("block_columns", lambda it: _whole_units(it) and it.recipe.blocks.columns),
-                ("unit_share", _whole_units),
+            for keyword, named, when in (
+                ("select", "", _whole_units),
+                ("method", _EACH_ALONE, lambda it: _whole_units(it) and groups_each_column(it.method)),
+                ("block_columns", "", lambda it: _whole_units(it) and it.recipe.blocks.columns),
+                ("unit_share", "", _whole_units),
             )
         ),
     ),
@@ -277,9 +280,10 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
     "blocks": (
         Refusal(
             "blocks",
-            "a method that groups each column by itself",
+            _EACH_ALONE,
             "blocks cannot be combined with {1}. Pass 'none'.",
             lambda it: it.recipe.blocks.by in tuple(BLOCKINGS) and groups_each_column(it.method),
+            named="blocks that are cut",
         ),
     ),
     "once": (
@@ -289,6 +293,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             f"{_ONCE}, but method {{method!r}} groups by single columns. Choose another method. {_OR_ROW}",
             lambda it: it.once and (groups_each_column(it.method) or it.options.get("axis") in it.masked),
             blamed="unit_constant",
+            named=_SINGLE,
         ),
         Refusal(
             "block_columns",
@@ -332,6 +337,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "for a file larger than memory you need a recipe, since the file is not read to guess one ({engine}). "
             "Inspect a part of it first.",
             lambda it: _beyond(it) and it.recipe.roles.quasi is None and it.recipe.origin is None,
+            named=_LARGER,
             blamed="recipe",
         ),
         Refusal(
@@ -339,6 +345,7 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             "tables of databases",
             "{engine} works on files, not on tables of databases. Leave it out.",
             lambda it: _beyond(it) and it.database,
+            named=_LARGER,
         ),
         Refusal(
             "same_order=False",
@@ -392,12 +399,14 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
             f"blocks={{blocks!r}} cannot be combined with {{1}}, which are cut by median. Choose "
             f"{mark('blocks=median')}, or leave it out.",
             lambda it: _beyond(it) and it.recipe.blocks.by != "median",
+            named=f"{mark('blocks')} other than median",
         ),
         Refusal(
             "method",
             _LARGER,
             "method {method!r} groups each column by itself. Mask in memory for that.",
             lambda it: _beyond(it) and groups_each_column(it.method),
+            named=_EACH_ALONE,
         ),
     ),
     "several files": (

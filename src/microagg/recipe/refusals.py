@@ -30,7 +30,8 @@ class Refusal:
     A choice is a keyword, as "moments", or one with a value: "moments=variance". The `other` is a choice too, or, where
     `when` says whether it is the case, some words for the documentation. `when` is asked of a `Combination`, or of the
     part of a recipe that has both choices. In the sentence (the value, the limit, the remedy) {0} is the choice, {1}
-    the other, and names in braces are `facts`. `blamed` is the parameter of the error, if it is not the choice.
+    the other, and names in braces are `facts`. `blamed` is the parameter of the error, if it is not the choice; `named` is
+    what the documentation calls the choice, if only some of its values are refused.
     """
 
     choice: str
@@ -38,6 +39,7 @@ class Refusal:
     sentence: str
     when: Callable[[Any], Any] | None = None
     blamed: str = ""
+    named: str = ""
 
     @property
     def said(self) -> tuple[str, str]:
@@ -81,7 +83,7 @@ def _chosen(keyword: str, way: str, when: Callable[[Any], Any]) -> Refusal:
 def _cut(keyword: str, needed: str, when: Callable[[Any], Any]) -> Refusal:
     """A choice that works only with some blocks."""
     sentence = f"{keyword} works only with {needed}. Leave it out, or choose how the file is cut."
-    return Refusal(keyword, f"other than {needed}", sentence, when)
+    return Refusal(keyword, f"anything but {needed}", sentence, when)
 
 
 OF_PARTS: dict[str, tuple[Refusal, ...]] = {
