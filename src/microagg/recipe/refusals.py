@@ -30,8 +30,8 @@ class Refusal:
     A choice is a keyword, as "moments", or one with a value: "moments=variance". The `other` is a choice too, or, where
     `when` says whether it is the case, some words for the documentation. `when` is asked of a `Combination`, or of the
     part of a recipe that has both choices. In the sentence (the value, the limit, the remedy) {0} is the choice, {1}
-    the other, and names in braces are `facts`. `blamed` is the parameter of the error, if it is not the choice; `named` is
-    what the documentation calls the choice, if only some of its values are refused.
+    the other, and names in braces are `facts`. `blamed` is the parameter of the error, if it is not the choice. `named`
+    is what the documentation calls the choice, if only some of its values are refused.
     """
 
     choice: str

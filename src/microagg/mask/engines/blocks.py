@@ -164,13 +164,13 @@ class Region(NamedTuple):
                 yield block, piece
 
     def _ungrouped(self, plan: Plan, known: Known) -> Iterator[tuple[Labels, None, bool]]:
-        """Give the rows of each block, which has no groups yet."""
+        """Yield the rows of each block, which has no groups yet."""
         entries = known.space.place(plan.table(self.cells)).records.entries
         for rows, _ in self._blocks(plan, known, entries):
             yield rows, None, False
 
     def _grouped(self, leads: Labels) -> Iterator[tuple[Labels, Labels, bool]]:
-        """Give the rows of each node, its groups, and whether these stay."""
+        """Yield the rows of each node, its groups, and whether these stay."""
         for rows, blocks, _ in self.nodes:
             groups = codes_of(leads[rows])
             number_groups(groups)
