@@ -21,7 +21,7 @@ from microagg.mask.facts import MissingFacts, WeightFacts
 from microagg.mask.form import form_groups
 from microagg.mask.groups import Labels
 from microagg.mask.masked import Masked, check_promise, masked_by
-from microagg.mask.moments import MomentFacts, moment_facts
+from microagg.mask.moments import MomentFacts, moments_of_written
 from microagg.mask.open import FileToMask, Given, forming_columns, given_by, open_given
 from microagg.mask.represent import Values, values_of_groups
 from microagg.mask.weights import weight_facts
@@ -164,11 +164,11 @@ def selection_of(source: Source, asked: Recipe, progress: Progress | None = None
 
 
 def _moment_facts(values: Values, masked: Masked) -> MomentFacts | None:
-    if values.matched is None:
+    if values.moments is None:
         return None
     weights = masked.table.weighed.representing
     known = None if weights is None else weights.values
-    return moment_facts(values.matched, masked.recipe.masking.moments, masked.table, masked.written, known)
+    return moments_of_written(values.moments, masked.table, masked.written, known)
 
 
 def _undoable(recipe: Recipe, original: Table) -> tuple[Any, ...]:

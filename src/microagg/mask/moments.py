@@ -6,7 +6,7 @@ members stay identical, and the mean of the stratum stays.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,14 +76,6 @@ def moment_words(facts: MomentFacts) -> str:
     return "; ".join(words)
 
 
-class Matched(NamedTuple):
-    """What groups release once their moments are those of the records, a record a group, and what that did."""
-
-    groups: Table
-    clipped: dict[Any, int]
-    left: int
-
-
 def _varying(table: Table) -> list[tuple[int, Coded]]:
     """Return the columns whose moments are kept, with their places: plain numbers that vary.
 
@@ -125,8 +117,12 @@ class _Scored(NamedTuple):
             return np.asarray(np.ldexp(scores * deviation + mean, power))
 
 
-def match_moments(original: Table, of_groups: Table, labels: Labels, rule: Rule, masking: Masking) -> Matched:
-    """Return what groups release such that the numbers of each stratum vary as those of its records.
+def match_moments(
+    original: Table, of_groups: Table, labels: Labels, rule: Rule, masking: Masking
+) -> tuple[Table, MomentFacts]:
+    """Return what groups release, a record a group, such that the numbers of each stratum vary as its records do.
+
+    With it comes what is known of that already: the cells that were cut back, and the strata that are not spread.
 
     Parameters
     ----------
@@ -169,7 +165,8 @@ def match_moments(original: Table, of_groups: Table, labels: Labels, rule: Rule,
                 changed[own[i]][of_piece] = True
     if which == "variance" or not scored:
         left = int(np.count_nonzero(~done[np.unique(strata)]))
-    return _written_back(of_groups, scored, fresh, changed, left, masking.moments_clip, rule)
+    groups, clipped = _written_back(of_groups, scored, fresh, changed, rule if masking.moments_clip else None)
+    return groups, MomentFacts(which, clipped=clipped, left=left)
 
 
 def _scored(place: int, column: Coded, of_groups: Coded, labels: Labels) -> _Scored:
@@ -282,23 +279,21 @@ def _written_back(
     scored: Sequence[_Scored],
     fresh: Sequence[Values],
     changed: Sequence[NDArray[np.bool_]],
-    left: int,
-    clip: bool,
-    rule: Rule,
-) -> Matched:
-    """Put scores back into columns as values, cut where that is asked."""
+    clip: Rule | None,
+) -> tuple[Table, dict[Any, int]]:
+    """Put scores back into columns as values, cut back by a rule where one is given; count what was cut."""
     columns, clipped = list(of_groups.columns), {}
     for one, scores, own in zip(scored, fresh, changed, strict=True):
         column = columns[one.place]
         values = np.where(own, one.unscored(scores), column.values)
         _check_finite(values[own], column.name)
         sizes = np.bincount(one.labels, minlength=values.size)
-        if clip:
-            low, high = _bounds(one.column.cells, rule)
+        if clip is not None:
+            low, high = _bounds(one.column.cells, clip)
             clipped[column.name] = int(sizes[((values < low) | (values > high)) & own].sum())
             values = np.where(own, np.clip(values, low, high), values)
         columns[one.place] = column.with_cells(Cells(values, column.cells.states))
-    return Matched(Table(tuple(columns)), _some(clipped), left)
+    return Table(tuple(columns)), _some(clipped)
 
 
 def _some(counts: Mapping[Any, int]) -> dict[Any, int]:
@@ -331,8 +326,8 @@ def _bounds(cells: Cells, rule: Rule) -> tuple[float, float]:
     return float((lowest / lowest.size).sum()), float((highest / highest.size).sum())
 
 
-def moment_facts(matched: Matched, which: str, original: Table, written: Table, weights: Values | None) -> MomentFacts:
-    """Return what became of the moments, in the form that is stored."""
+def moments_of_written(facts: MomentFacts, original: Table, written: Table, weights: Values | None) -> MomentFacts:
+    """Return what became of the moments in what is written, and what was known of them already."""
     before, after, names, outside = [], [], [], {}
     for j, column in _varying(original):
         known, released = column.cells.known, written.columns[j].cells.known
@@ -348,7 +343,13 @@ def moment_facts(matched: Matched, which: str, original: Table, written: Table, 
             covariances = max(covariances, abs(now - was))
             if i == j and was > 0:
                 variances = max(variances, abs(now - was) / was)
-    return MomentFacts(which, tuple(names), _some(outside), matched.clipped, matched.left, variances, covariances)
+    return replace(
+        facts,
+        columns=tuple(names),
+        outside=_some(outside),
+        variance_error=variances,
+        covariance_error=covariances,
+    )
 
 
 def _covariance(one: Values, other: Values, weights: Values | None) -> float:

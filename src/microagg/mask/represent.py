@@ -12,7 +12,7 @@ from microagg.columns.rounding import Rounded, round_means
 from microagg.columns.table import Table
 from microagg.mask.demands import check_weighing, weighing_demand
 from microagg.mask.groups import Groups, rule_of
-from microagg.mask.moments import Matched, match_moments
+from microagg.mask.moments import MomentFacts, match_moments
 from microagg.mask.relations import KeptRelation, keep_relations
 from microagg.mask.weights import ReleasedWeights, check_dominance, released_weights
 from microagg.mask.whole_units import represent_whole
@@ -29,8 +29,8 @@ class Values(NamedTuple):
         Of each record.
     represented : Represented
         What groups release before moments are kept and anything is rounded.
-    matched : Matched or None
-        Where moments are kept.
+    moments : MomentFacts or None
+        Where moments are kept, what is known of them before anything is written.
     rounded : mapping
         How each quantity was rounded.
     chosen : tuple of KeptRelation
@@ -39,7 +39,7 @@ class Values(NamedTuple):
 
     records: Table
     represented: Represented
-    matched: Matched | None
+    moments: MomentFacts | None
     rounded: Mapping[Any, Rounded]
     chosen: tuple[KeptRelation, ...]
     weights: ReleasedWeights
@@ -55,15 +55,14 @@ def values_of_groups(table: Table, groups: Groups, recipe: Recipe, forming: Work
     _check_weights(table, groups, found, recipe)
     weights = table.weighed.representing
     known = None if weights is None else weights.values
-    matched, masking, labels = None, recipe.masking, groups.of_cells
-    if masking.moments != "none":
-        matched = match_moments(table, found.groups, labels, rule, masking)
-    of_groups = found.groups if matched is None else matched.groups
-    released, rounded = round_means(table, of_groups, labels, masking.rounding, known, rounding.progress)
+    of_groups, moments, labels = found.groups, None, groups.of_cells
+    if recipe.masking.moments != "none":
+        of_groups, moments = match_moments(table, of_groups, labels, rule, recipe.masking)
+    released, rounded = round_means(table, of_groups, labels, recipe.masking.rounding, known, rounding.progress)
     released, rounded, chosen = keep_relations(recipe.relations.relations, table, released, labels, rounded, known)
     dropped = table.schema.names(Role.DROP) if table.weighed.weighing.by_group else ()
     own = released_weights(table, groups, released, recipe.k, frames.shared_codes(table.frame, dropped))
-    return Values(released, found, matched, rounded, chosen, own)
+    return Values(released, found, moments, rounded, chosen, own)
 
 
 def _check_weights(table: Table, groups: Groups, found: Represented, recipe: Recipe) -> None:
