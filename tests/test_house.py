@@ -38,12 +38,12 @@ def test_the_import_contract_holds_on_a_copy(copy):
 
 REACHES = [
     ("algorithms/mdav.py", "microagg.measures.loss"),
-    ("measures/loss.py", "microagg.mask.grouping"),
+    ("measures/loss.py", "microagg.mask.method"),
     ("columns/embedding.py", "microagg.files.sources"),
     ("algorithms/kernels/brute.py", "microagg.columns.table"),
     ("algorithms/cbfs.py", "microagg.pipeline"),
     ("algorithms/cbfs.py", "microagg.recipe"),
-    ("recipe/_parts.py", "microagg.mask.grouping"),
+    ("recipe/_parts.py", "microagg.mask.method"),
     ("recipe/_parts.py", "microagg.pipeline"),
     ("mask/form.py", "microagg.judge"),
     ("report/html.py", "microagg.jobs"),

@@ -32,9 +32,9 @@ from microagg.mask.engines.figures import Outcome
 from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.targets import check_scratch, check_target
 from microagg.mask.facts import MissingFacts, WeightFacts, WholeFile, beside_loss
-from microagg.mask.grouping import resolve_method
 from microagg.mask.groups import Groups
 from microagg.mask.masked import Masked
+from microagg.mask.method import resolve_method
 from microagg.mask.pieces import DEFAULT_BLOCK
 from microagg.mask.weights import revealing_weights, settled_weights, weighing_of, weight_facts
 from microagg.measures.loss import InformationLoss, weighted_loss_of_release

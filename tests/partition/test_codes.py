@@ -172,7 +172,7 @@ def test_protect_makes_no_coordinate_for_every_category(monkeypatch):
     def refused(_):
         raise AssertionError("all coordinates were made")
 
-    for module in ("mask.grouping", "columns.embedding"):
+    for module in ("mask.method", "columns.embedding"):
         monkeypatch.setattr(f"microagg.{module}.coordinates", refused)
     assert_array_equal(ma.protect(frame, k=5, blocks="none", refine="fast").groups, expected)
     assert ma.protect(frame, k=5, blocks="median", max_block=100).n_blocks == 6

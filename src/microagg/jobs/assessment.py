@@ -16,7 +16,7 @@ from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.sources import Source
 from microagg.jobs.pairs import Pair, Pairing, check_can_be_matched, in_the_order_of, read_pair
 from microagg.judge.analyses import checked_analyses, utility
-from microagg.judge.run import AS_IT_IS
+from microagg.judge.run import UNCHANGED
 from microagg.mask.demands import check_demanded, demand_on, demanded_columns, sensitive_table
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.estimate import Utility
@@ -251,7 +251,7 @@ def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: l
 
 
 def _declared_unchanged(recipe: Recipe) -> list[str]:
-    unchanged = [name for role in AS_IT_IS for name in recipe.roles.of(role.value)]
+    unchanged = [name for role in UNCHANGED for name in recipe.roles.of(role.value)]
     return [name for name in unchanged if name not in recipe.weights_by_group]
 
 

@@ -1,4 +1,4 @@
-"""What was asked of a run. Nothing else in this room, nor the report, reads the recipe of a release."""
+"""What was asked of a run. Nothing else in this package, nor the report, reads the recipe of a release."""
 
 import os
 import platform
@@ -17,10 +17,10 @@ from microagg.judge.names import shown
 if TYPE_CHECKING:
     from microagg.release import Release
 
-AS_IT_IS = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
+UNCHANGED = (Role.WEIGHT, Role.KEEP, Role.CONFIDENTIAL)
 """The roles of columns that are released unchanged, besides strata."""
 
-_RELEASED = (Role.QUASI, Role.STRATUM, *AS_IT_IS)
+_RELEASED = (Role.QUASI, Role.STRATUM, *UNCHANGED)
 
 
 @frozen()
@@ -95,7 +95,7 @@ class JudgedRun(ReadOnly):
     @property
     def as_it_is(self) -> tuple[Role, ...]:
         """The roles of columns that are released unchanged, besides strata."""
-        return tuple(role for role in AS_IT_IS if role is not Role.WEIGHT or not self.weights_by_group)
+        return tuple(role for role in UNCHANGED if role is not Role.WEIGHT or not self.weights_by_group)
 
     @property
     def unchanged(self) -> list[str]:

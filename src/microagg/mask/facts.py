@@ -121,7 +121,7 @@ class WeightFacts(ReadOnly):
         is calibrated by, a category's weight at most, as a share of all records'.
     revealing : mapping
         For each weight that is released by group, the groups whose weight still shows which categories their members
-        have in a column of the design (`evaluate.weights.reveal_categories`).
+        have in a column of the design (`measures.weights.reveal_categories`).
     """
 
     information: InformationLoss

@@ -18,8 +18,8 @@ from microagg.columns.table import Ordered, Table, ordered_by_value
 from microagg.errors import InvalidData
 from microagg.mask.demands import check_strata_weigh, weighing_demand
 from microagg.mask.facts import OnceFacts
-from microagg.mask.grouping import Grouping, select_forming
 from microagg.mask.groups import Groups, groups_of_rows
+from microagg.mask.method import Grouping, select_forming
 from microagg.mask.open import FileToMask
 from microagg.mask.pieces import check_strata, numbered
 from microagg.mask.unit_constants import (

@@ -17,7 +17,7 @@ from microagg.columns.representatives import represent
 from microagg.columns.table import Ordered, Table
 from microagg.mask.demands import both_demands, joined_pieces, keep_demand, ways_of, weighing_demand
 from microagg.mask.facts import OnceFacts
-from microagg.mask.grouping import Grouping
+from microagg.mask.method import Grouping
 from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces, numbered, refine_groups, settle_blocks
 from microagg.measures.loss import loss_of_release
 from microagg.recipe import BlockChoices, Recipe

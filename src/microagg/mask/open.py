@@ -23,8 +23,8 @@ from microagg.columns.weights import Weighed
 from microagg.errors import InvalidData, RoleError
 from microagg.files.sources import Source
 from microagg.mask.demands import check_demanded, demand_of, demanded_columns, sensitive_table
-from microagg.mask.grouping import Grouping, check_kinds, resolve_method, select_forming, settle_selection
 from microagg.mask.groups import rule_of
+from microagg.mask.method import Grouping, check_kinds, resolve_method, select_forming, settle_selection
 from microagg.mask.moments import check_moments
 from microagg.mask.relations import check_numbers
 from microagg.mask.weights import check_calibrated, weighing_of

@@ -207,7 +207,7 @@ def refuse_other_columns(blocks: BlockChoices, names: list[Any], what: str) -> N
 def room_for_units(max_block: int, k: int, largest: int) -> int:
     """Return how many records a block may have, so that each can hold k units, of which one has `largest` rows at most.
 
-    BlockChoices are nearly equal, so that none has less than half, but for k records.
+    Blocks are nearly equal, so that none has less than half, but for k records.
     """
     return max_block if largest <= 1 else max(max_block, 4 * k * largest)
 

@@ -23,8 +23,8 @@ from microagg.columns.patterns import Patterns, find_patterns
 from microagg.columns.table import Coded, Table
 from microagg.errors import PromiseBroken
 from microagg.mask.demands import both_demands, weighing_demand
-from microagg.mask.grouping import Grouping
 from microagg.mask.groups import Groups, groups_of_rows, loss_of
+from microagg.mask.method import Grouping
 from microagg.mask.pieces import numbered
 from microagg.recipe import Masking, Recipe, Refine
 from microagg.recipe.combine import Combination, refuse

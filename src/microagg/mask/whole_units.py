@@ -18,8 +18,8 @@ from microagg.columns.patterns import find_patterns
 from microagg.columns.representatives import Represented, represent
 from microagg.columns.table import Table
 from microagg.errors import InvalidData, InvalidParameter, TooFewRecords, setting
-from microagg.mask.grouping import Grouping
 from microagg.mask.groups import Groups
+from microagg.mask.method import Grouping
 from microagg.mask.pieces import Placed, cut_into_pieces, group_pieces, numbered, refine_groups, settle_blocks
 from microagg.recipe import Recipe
 from microagg.work import Work

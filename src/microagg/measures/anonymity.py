@@ -218,7 +218,7 @@ def fewest_sharing(
     """The fewest records, or units where these are known, that share a combination of released values and stratum.
 
     Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
-    `io.promise.check_written` counts on what was written.
+    `files.promise.check_written` counts on what was written.
 
     Parameters
     ----------

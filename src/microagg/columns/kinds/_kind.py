@@ -98,7 +98,7 @@ class Facts:
         Of categories and levels, how many cells have each; of a semi-continuous column, how many are off and on the
         spike; empty of others.
     moments : tuple
-        As `moments.moments` gives them; of categories none.
+        As `scores.moments` gives them; of categories none.
     holders : array of shape (3, categories) or None
         The lowest three units that have each of what `counts` counts, where units are known: more need not be known.
     state_holders : array of shape (3, states) or None

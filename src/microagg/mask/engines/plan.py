@@ -26,7 +26,7 @@ from microagg.columns.table import Coded, Table
 from microagg.columns.weights import Weighing, Weights, WeightScale, in_units
 from microagg.files.promise import Promise
 from microagg.mask.demands import enough_weighing
-from microagg.mask.grouping import Grouping, check_kinds
+from microagg.mask.method import Grouping, check_kinds
 from microagg.mask.pieces import room_for_units
 from microagg.mask.weights import check_calibrated
 from microagg.recipe import Recipe
