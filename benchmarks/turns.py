@@ -37,7 +37,7 @@ def environment(checkout: Path, folder: Path) -> dict[str, str]:
 
 def job(path: Path, checkout: Path, folder: Path) -> float:
     """Time one run of `microagg mask`."""
-    words = ["mask", str(path), "-k", "3", "--yes", "-o", str(folder / "out"), "--force", "-q"]
+    words = ["mask", str(path), "-k", "3", "--yes", "-o", str(folder / f"out-{path.stem}"), "--force", "-q"]
     began = time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "microagg", *words],
