@@ -38,7 +38,7 @@ from microagg.mask.method import resolve_method
 from microagg.mask.pieces import DEFAULT_BLOCK
 from microagg.mask.weights import revealing_weights, settled_weights, weighing_of, weight_facts
 from microagg.measures.loss import InformationLoss, weighted_loss_of_release
-from microagg.recipe import OF_PROTECT, BlockChoices, Recipe
+from microagg.recipe import OF_PROTECT, Recipe
 from microagg.recipe._recipe import recipe_of
 from microagg.recipe._tables import takes
 from microagg.recipe.combine import Combination, refuse
@@ -177,8 +177,8 @@ def protect_file(
     k : int
         The least number of records that may share one combination of released values.
     recipe : Recipe, optional
-        All choices in one value; keywords beside it change single ones. Columns are standardised, and blocks cut by
-        median; what a recipe says otherwise is refused.
+        All choices in one value; keywords beside it change single ones. Columns are standardised, and blocks cut in
+        a way that has a name; what a recipe says otherwise is refused.
     overwrite : bool
         Whether a target that exists may be replaced.
     scratch : path or address, optional
@@ -276,9 +276,10 @@ def _planned(file: Batches, asked: Recipe) -> tuple[Plan, bool]:
     wishes = asked_of(recipe, names)
     file.read_as_numbers(names, recipe.kinds.kinds)
     refuse_integers(recipe, names, file.schema)
+    by = "median" if recipe.blocks.by == "auto" else recipe.blocks.by
     settled = recipe.replace(
         roles=recipe.roles.settled(schema),
-        blocks=BlockChoices("median", recipe.blocks.max_block or DEFAULT_BLOCK),
+        blocks=replace(recipe.blocks, by=by, max_block=recipe.blocks.max_block or DEFAULT_BLOCK),
         weights=settled_weights(weighing),
     )
     return Plan(settled, schema, grouping, wishes, weighing), bool(index)

@@ -12,6 +12,7 @@ OBEYED = {
     *("quasi", "identifiers", "confidential", "strata", "keep", "drop", "weight", "unit", "rest"),
     *("kinds", "importance", "taxonomy", "missing", "missing_codes", "method", "aggregate", "rounding"),
     *("nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine", "seed"),
+    *("block_columns", "block_intervals", "block_fusion"),
     *(
         "weighted",
         "weight_release",
@@ -53,9 +54,6 @@ REFUSED = {
     "bins": {"select": "ama", "bins": 5},
     "rule": {"select": "emad", "rule": "cover"},
     "choose": {"select": "emad", "choose": "lowest-loss"},
-    "block_columns": {"blocks": "median", "block_columns": ["age"]},
-    "block_intervals": {"blocks": "univariate", "block_intervals": "count"},
-    "block_fusion": {"blocks": "orthants", "block_fusion": "limited"},
     "excel_safe": {"excel_safe": True},
     "file_kind": {"file_kind": "csv"},
 }

@@ -100,7 +100,7 @@ OF_RUNS = [
     ("file", {"method": "emad"}, {"engine": "disk"}),
     ("file", {"method": "ama"}, {"engine": "disk"}),
     ("file", {"unit": "home", "unit_constant": "once"}, {"engine": "disk"}),
-    ("file", {"blocks": "orthants"}, {"engine": "disk"}),
+    ("file", {"blocks": "none"}, {"engine": "disk"}),
     ("file", {"method": "univariate"}, {"engine": "disk", "method": "univariate", "masked": ["age"]}),
     *(("file", chosen, {"engine": "disk"}) for chosen in BEYOND.values()),
     ("several files", {}, {"keyword": "quasi"}),

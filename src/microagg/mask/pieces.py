@@ -157,14 +157,14 @@ def cut_into_pieces(
     if blocks.by == "median" and not blocks.columns:
         return _median_pieces(points, pieces, most, k, work)
     columns = points.coordinates
-    cut_by = _cut_by(blocks, points, names)
+    chosen = cut_by(blocks, points, names)
     # A column of several coordinates is known by its first.
     named = [names[owner] if owner >= 0 else None for owner in points.owners]
     found = []
     for rows in pieces:
         part = columns[:, rows]
         if isinstance(blocks.by, str):
-            labels = BLOCKINGS[blocks.by](part[cut_by], most, k, n_jobs=work.n_jobs, **blocks.settings)
+            labels = BLOCKINGS[blocks.by](part[chosen], most, k, n_jobs=work.n_jobs, **blocks.settings)
         else:
             try:
                 labels = _with_numbered_columns(blocks.by, named).fit_predict(part.T)
@@ -180,11 +180,11 @@ def cut_into_pieces(
             if smallest < k:
                 raise PromiseBroken(f"the blocks must have k={k} records each; the smallest has {smallest}.")
         own = [rows[block] for block in rows_of(labels)]
-        found += own if units is None else _holding_units(own, k, units)
+        found += own if units is None else holding_units(own, k, units)
     return found
 
 
-def _cut_by(blocks: BlockChoices, points: Points, names: list[Any]) -> NDArray[np.int64]:
+def cut_by(blocks: BlockChoices, points: Points, names: list[Any]) -> NDArray[np.int64]:
     """Return the coordinates by which blocks are cut: those of the columns that are named, or all."""
     if not blocks.columns:
         return np.arange(points.owners.size)
@@ -212,7 +212,7 @@ def room_for_units(max_block: int, k: int, largest: int) -> int:
     return max_block if largest <= 1 else max(max_block, 4 * k * largest)
 
 
-def _holding_units(blocks: list[NDArray[np.int64]], k: int, units: Units) -> list[NDArray[np.int64]]:
+def holding_units(blocks: list[NDArray[np.int64]], k: int, units: Units) -> list[NDArray[np.int64]]:
     """Join blocks that cannot hold k units with the next, the last one with the one before."""
     found: list[NDArray[np.int64]] = []
     waiting = np.empty(0, dtype=np.int64)

@@ -93,6 +93,7 @@ OBEYED = {
     *(role.value for role in Role),
     *("unit_share", "unit_constant", "rest", "kinds", "importance", "taxonomy", "missing", "missing_codes", "method"),
     *("aggregate", "rounding", "nominal", "nominal_seed", "spike", "spike_totals", "blocks", "max_block", "refine"),
+    *("block_columns", "block_intervals", "block_fusion"),
     *("seed", "weighted", "weight_release", "weight_cap", "calibrate", "same_order", "analyses", "public"),
 }
 """The choices of masking and writing that files beyond memory have; whatever else is chosen is refused."""
@@ -105,8 +106,6 @@ _WHY = {
     "scale": "columns are standardised",
     "per_column": "whole records are grouped",
     **dict.fromkeys(("select", "choose"), _ALL_FORM),
-    "block_columns": "blocks are cut by all masked columns",
-    **dict.fromkeys(("block_intervals", "block_fusion"), "blocks are cut by median"),
     "moments": "strata are not brought together",
     "relations": "groups release their own values, whatever relations there are between columns",
     "excel_safe": "text is written as it was read",
@@ -396,10 +395,10 @@ REFUSED: dict[str, tuple[Refusal, ...]] = {
         Refusal(
             "blocks",
             _LARGER,
-            f"blocks={{blocks!r}} cannot be combined with {{1}}, which are cut by median. Choose "
-            f"{mark('blocks=median')}, or leave it out.",
-            lambda it: _beyond(it) and it.recipe.blocks.by != "median",
-            named=f"{mark('blocks')} other than median",
+            f"blocks={{blocks!r}} cannot be combined with {{1}}, which are cut into blocks in a way that has a name: "
+            f"{', '.join(BLOCKINGS)}. Choose {mark('blocks=median')}, or leave it out.",
+            lambda it: _beyond(it) and it.recipe.blocks.by not in tuple(BLOCKINGS),
+            named=f"{mark('blocks=none')}, or blocks that are an object",
         ),
         Refusal(
             "method",

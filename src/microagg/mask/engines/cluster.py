@@ -38,7 +38,7 @@ from microagg.mask.engines.figures import Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.folder import Folder, folder_at, forgetting
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema
 from microagg.mask.engines.run import count_records, mask_file
-from microagg.mask.engines.scratch import Scratch
+from microagg.mask.engines.scratch import Scratch, cut_pieces
 from microagg.mask.engines.targets import check_replaceable, write_counted
 from microagg.mask.engines.tasks import WIDTHS, Settled, Task
 from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
@@ -180,6 +180,8 @@ class Cluster:
     def grow(self, plan: Plan, known: Known) -> CutTree:
         """Cut nodes until none that is to be several blocks has more records than a region."""
         folder, workers = self.folder, self.workers
+        if not plan.by_rank:
+            return self._cut_pieces(plan, known)
 
         def look(level: int, slots: Labels) -> Extremes | None:
             folder.keep(f"open-{level}", slots=slots)
@@ -195,6 +197,19 @@ class Cluster:
             folder.keep(f"cuts-{level + 1}", keys=keys, taken=taken, **own)
 
         return grow(plan, known, self._pieces, max(plan.max_block, self._most), look, cut)
+
+    def _cut_pieces(self, plan: Plan, known: Known) -> CutTree:
+        """Cut each piece as a whole, in this process; say to each part which nodes its records are in."""
+        folder, n_parts = self.folder, self.n_parts
+        codes, units = folder.matrices("codes", n_parts), folder.matrices("units", n_parts)
+        numbers = (own["numbers"] for own in self._found("pieces"))
+        pieces = np.concatenate([own[code] for own, code in zip(numbers, codes, strict=True)])
+        keys = None if plan.unit is None else np.concatenate(list(units))
+        placed = (known.space.place(plan.table(folder.cells("columns", part))) for part in range(n_parts))
+        tree, nodes = cut_pieces(plan, placed, pieces, keys, Scratch(folder.room or tempfile.gettempdir()), 1)
+        for part, own in enumerate(np.split(nodes, np.cumsum(self._task.sizes)[:-1])):
+            folder.keep_matrix(f"nodes-{tree.level}-{part}", own)
+        return tree
 
     def _select(self, level: int, how: LevelCuts) -> tuple[NDArray[np.uint64], Labels]:
         """Return for each slot the key of the last record of its lower part, and how many with just that parts send.

@@ -45,7 +45,7 @@ from microagg.mask.engines.census import (
 from microagg.mask.engines.figures import Compared, Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema, weighed_by
 from microagg.mask.engines.run import count_records, mask_file
-from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, let_go
+from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, cut_pieces, let_go
 from microagg.mask.engines.targets import write_counted
 from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
@@ -157,8 +157,12 @@ class Disk:
         return known.with_weights(scales, weighed, [base(j) for j in range(first)])
 
     def grow(self, plan: Plan, known: Known) -> CutTree:
-        """Cut the file by rank: `nodes` then has the node of each record, which stay in the order of their rows."""
+        """Cut the file: `nodes` then has the node of each record, which stay in the order of their rows."""
         store, nodes, n_jobs = self.store, self.nodes, self.work.n_jobs
+        if not plan.by_rank:
+            placed = (known.space.place(plan.table(store.all_cells(rows))) for rows in store.chunks())
+            tree, self.nodes = cut_pieces(plan, placed, nodes.astype(np.int64), self.keys, self._room, n_jobs)
+            return tree
         n_nodes = int(nodes.max()) + 1
         sizes = sum(np.bincount(nodes[rows], minlength=n_nodes) for rows in store.chunks())
         entries = np.empty((0, 0))

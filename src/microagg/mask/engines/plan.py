@@ -60,6 +60,11 @@ class Plan:
         return room_for_units(self.recipe.blocks.max_block or 0, self.k, self.largest_unit)
 
     @property
+    def by_rank(self) -> bool:
+        """Whether blocks are cut by rank in the widest column, level by level; other ways cut each piece whole."""
+        return self.recipe.blocks.by == "median" and not self.recipe.blocks.columns
+
+    @property
     def names(self) -> list[str]:
         """The columns to mask."""
         return self.schema.names(Role.QUASI)

@@ -4,21 +4,26 @@ import mmap
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.algorithms.blockings import BLOCKINGS
+from microagg.algorithms.equivalence import rows_of
 from microagg.algorithms.kernels.blocking import places_of
 from microagg.algorithms.units import Labels
+from microagg.checks import EXACT_INTEGERS
+from microagg.columns.embedding import Points
 from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.mask.engines.blocks import Node, Region
-from microagg.mask.engines.census import Keys
+from microagg.mask.engines.census import Keys, units_of
 from microagg.mask.engines.plan import Plan
 from microagg.mask.engines.tree import CutTree
+from microagg.mask.pieces import cut_by, holding_units
 
 _CHUNK = 1 << 18  # records looked at in one go
 
@@ -103,6 +108,54 @@ class Store:
         for start in range(0, self.n_records, _CHUNK):
             yield slice(start, min(start + _CHUNK, self.n_records))
             self.let_go()
+
+
+def cut_pieces(
+    plan: Plan, placed: Iterable[Points], pieces: Labels, keys: Keys | None, room: Scratch, n_jobs: int
+) -> tuple[CutTree, NDArray[np.int32]]:
+    """Cut each piece of a file into blocks in the way that the recipe names, as `protect` does.
+
+    Coordinates lie in scratch. What is held in memory is a few numbers for each record.
+
+    Parameters
+    ----------
+    placed : iterable of Points
+        All records, part by part.
+    pieces : array of shape (n,)
+        Which records may be in one block.
+    keys : array of shape (n,), optional
+        Which unit each is of.
+
+    Returns
+    -------
+    CutTree
+        A node for each block.
+    array of shape (n,)
+        The node of each record.
+    """
+    choice, most, start = plan.recipe.blocks, min(plan.max_block, EXACT_INTEGERS), 0
+    columns = np.empty((0, 0))
+    for points in placed:
+        own = points.coordinates[cut_by(choice, points, plan.names)]
+        if not start:
+            columns = room.array((own.shape[0], pieces.size), np.float64)
+        columns[:, start : start + own.shape[1]] = own
+        start += own.shape[1]
+        let_go(columns)
+    nodes, sizes, pieces_of_nodes = np.empty(pieces.size, dtype=np.int32), list[int](), list[int]()
+    for piece, rows in enumerate(rows_of(pieces)):
+        part = columns
+        if rows.size < pieces.size:
+            part = room.array((columns.shape[0], rows.size), np.float64)
+            for own, column in zip(part, columns, strict=True):
+                own[:] = column[rows]
+        blocks = rows_of(BLOCKINGS[choice.by](np.asarray(part), most, plan.k, n_jobs=n_jobs, **choice.settings))
+        units = None if keys is None else units_of(plan, keys[rows])
+        for block in blocks if units is None else holding_units(blocks, plan.k, units):
+            nodes[rows[block]] = len(sizes)
+            sizes.append(block.size)
+            pieces_of_nodes.append(piece)
+    return CutTree(sizes, [1] * len(sizes), 0, pieces_of_nodes), nodes
 
 
 class Laid:
