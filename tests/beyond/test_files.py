@@ -177,7 +177,7 @@ class Bad:
             InputError,
             "scale cannot be combined with files larger than memory, where columns are standardised",
         ),
-        ({"blocks": "orthants"}, InputError, "blocks='orthants' cannot be combined with files larger than memory"),
+        ({"blocks": "none"}, InputError, "blocks='none' cannot be combined with files larger than memory"),
         (
             {"method": "ama"},
             InputError,

@@ -126,7 +126,7 @@ def test_a_recipe_goes_from_memory_to_disk_and_back(tmp_path, monkeypatch, capsy
     Path("r.toml").write_text(f"{roles}blocks = {{by = 'none'}}\n")
     said = refused(monkeypatch, capsys, *"mask d.csv --recipe r.toml -o new --engine disk --same-order".split())
     assert "r.toml, line 3: in [blocks], blocks='none' cannot be combined with files larger than memory" in said
-    assert "cut by median. Choose --blocks median, or leave it out" in said
+    assert "in a way that has a name: median, orthants, univariate. Choose --blocks median, or leave it out" in said
 
 
 @pytest.mark.usefixtures("survey")
