@@ -84,14 +84,11 @@ class Linkage:
         else:
             radii, right, in_group = self.of_units.nearest(self.sizes, radii)
         first, place = self._different(np.unique(self.owners[columns]).tolist(), radii)
-        check()
         queries, radii = self.queries[first], radii[first]
         counts = np.empty(first.size, dtype=np.int64)
         done = 0
         while done < first.size:
-            done = count_as_near(
-                self.tree, self.sizes, self.below, columns, queries, radii, done, _SLICE, counts
-            )  # fmt: skip
+            done = count_as_near(self.tree, self.sizes, self.below, columns, queries, radii, done, _SLICE, counts)
             check()
             told(0)
         told(self.own.size)

@@ -139,9 +139,10 @@ class FileRecords:
 
     def values(self, term: Term) -> Values:
         """Return the numbers of a term, NaN where missing."""
-        if term not in self._values:
-            self._values[term] = self._made(term)
-        return self._values[term]
+        found = self._values.get(term)
+        if found is None:
+            found = self._values[term] = self._made(term)
+        return found
 
     def _made(self, term: Term) -> Values:
         if term.condition is not None:

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import Any
 
 from microagg.base.frozen import frozen
@@ -73,10 +74,10 @@ class Term:
         """Whether it is a column unchanged."""
         return isinstance(self.made, Name) and self.condition is None
 
-    @property
-    def columns(self) -> list[Any]:
+    @cached_property
+    def columns(self) -> tuple[Any, ...]:
         """The columns that it reads."""
-        return list(self.made.columns())
+        return tuple(self.made.columns())
 
     @property
     def column(self) -> Any:
