@@ -12,7 +12,7 @@ from microagg.algorithms.kernels.blocking import (
     see_extremes,
     send_to_parts,
 )
-from microagg.mask.engines.tree import Extremes
+from microagg.mask.engines.cuts import Extremes
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 import microagg as ma
 from microagg.algorithms import districts
-from microagg.mask.engines.tree import CutTree
+from microagg.mask.engines.cuts import CutTree
 from tests.beyond.frames import CHOICES, ROLES, WAYS, assert_same, mixed, weighted
 from tests.beyond.test_cluster import compare
 from tests.beyond.test_units import with_units

@@ -151,7 +151,7 @@ def test_letters_that_python_takes_for_a_function_are_none():
 )
 def test_terms(text, shown, columns):
     found = Term.parse(text, NAMES)
-    assert (str(found), found.columns) == (shown, columns)
+    assert (str(found), list(found.columns)) == (shown, columns)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which columns form the groups: those that the dependence tree connects to most others."""
+"""Which columns form the groups: by the edges of a dependence tree (EMAD, AMA), or every set of so many columns."""
 
 import itertools
 import math
@@ -84,7 +84,7 @@ class Selection(ReadOnly):
 
 
 def select_columns(names: Sequence[Any], tree: Dependence, rule: str = "degree", count: Any = None) -> Selection:
-    """Select the columns of highest degree, by name."""
+    """Select columns by a rule, by name: of highest degree (EMAD), a cover (AMA), or every set of so many."""
     check_option("rule", rule, RULES)
     degrees = tree.degrees
     ways, n_ways = choose_columns(degrees, rule, count, tree.silent)

@@ -141,7 +141,7 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def check_weight(opened: Opened) -> None:
-    """Refuse a weight that holds no weights; missing values are not counted, since their records may be left out."""
+    """Refuse a weight that holds no weights; missing ones are left to masking, which counts and refuses them."""
     names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
     if opened.recipe.weights.weighted is not False:
         for name in names:

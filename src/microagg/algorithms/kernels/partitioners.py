@@ -9,6 +9,9 @@ from microagg.algorithms.kernels.pool import DIFFERENT, NO_GROUP, REMAINING, SPE
 from microagg.algorithms.kernels.records import add_record
 from microagg.algorithms.kernels.shell import farthest_from_centroid
 
+BEST = 2  # the place in the state of pairs for the row with the largest reach in the present scan, -1 if none yet
+CANDIDATE = 3  # the place in the state for the row that the growing group would take next
+
 
 @kernel
 def groups_from_outside(pool, shell, k, least, paired, repeated, budget, n_groups, labels):  # OUT: pool, shell, labels
@@ -31,9 +34,6 @@ def groups_from_outside(pool, shell, k, least, paired, repeated, budget, n_group
             row = group_around(pool, row, k, n_groups, paired and side == 0, labels)
             n_groups += 1
     return n_groups
-
-
-BEST = 2  # the place in the state for the row with the largest reach in the present scan, -1 if there is none yet
 
 
 @kernel
@@ -116,17 +116,14 @@ def extended_groups(pool, order, k, gamma, budget, state, members, closest, labe
             state[SIZE] = 0
 
 
-CANDIDATE = 3  # the place in the state for the row that the growing group would take next
-
-
 @kernel
 def interacting_groups(pool, shell, order, k, variable, budget, state, members, totals, labels):  # OUT: pool, state...
-    """Form groups while at least k different ones remain or one is unfinished, and the budget lasts.
+    """Form groups as IAMAT does: while at least k different ones remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first; where it is empty, the
     centroid moves with the records that remain. With marks, a group takes none that it holds. `state`
-    holds the place REACHED in `order`; `members` (2k, d) and `totals` (n,) hold what else is known of the
-    group that is growing.
+    holds the place REACHED in `order` and the CANDIDATE, the record nearest to all members; `members`
+    (2k, d) and `totals` (n,) hold what else is known of the group that is growing.
     """
     pool.state[SPENT] = 0
     while (state[SIZE] > 0 or pool.state[DIFFERENT] >= k) and pool.state[SPENT] < budget:

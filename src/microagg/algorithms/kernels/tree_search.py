@@ -3,7 +3,12 @@
 Why the answers are those of brute force, ties included: a bound from a box is summed over the columns in
 the same order as a distance, and rounding is monotone, so it never passes a distance it bounds. The bound
 from norms is computed otherwise and gets slack for rounding and underflow. A child whose bound only equals the best so
-far is still entered if it holds a lower row than the one that would have to give way.
+far is still entered if it holds a lower row than the one that would have to give way. A leaf is left out, too, where
+rough copies of its records show that none is near enough (`rough`); they have slack as well. What is left is compared
+by the same distance as brute force. `nearest_to_all` looks near the centroid, with slack; the exact sum decides.
+
+So each search finds the same record. A record that joins a group is subtracted from the same sums (`pool.lose`), so
+the next search begins from the same state, and the groups are the same.
 """
 
 import numpy as np

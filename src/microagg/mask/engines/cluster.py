@@ -34,6 +34,7 @@ from microagg.mask.engines import tasks
 from microagg.mask.engines.blocks import finished_by, margins_of, settle_turns
 from microagg.mask.engines.census import Census
 from microagg.mask.engines.client import Workers, connected, explained
+from microagg.mask.engines.cuts import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.engines.figures import Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.folder import Folder, folder_at, forgetting
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema
@@ -41,7 +42,6 @@ from microagg.mask.engines.run import count_records, mask_file
 from microagg.mask.engines.scratch import Scratch, cut_pieces
 from microagg.mask.engines.targets import check_replaceable, write_counted
 from microagg.mask.engines.tasks import WIDTHS, Settled, Task
-from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
 from microagg.work import Progress, Work
 

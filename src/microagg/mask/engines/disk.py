@@ -42,12 +42,12 @@ from microagg.mask.engines.census import (
     spelling_keys,
     units_of,
 )
+from microagg.mask.engines.cuts import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.engines.figures import Compared, Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema, weighed_by
 from microagg.mask.engines.run import count_records, mask_file
 from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, cut_pieces, let_go
 from microagg.mask.engines.targets import write_counted
-from microagg.mask.engines.tree import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
 from microagg.work import SharedProgress, Work, in_parallel
 

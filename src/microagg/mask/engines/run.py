@@ -11,9 +11,9 @@ from microagg.checks import check_enough_records
 from microagg.errors import InvalidData
 from microagg.files.batches import Batches
 from microagg.mask.engines.census import Census
+from microagg.mask.engines.cuts import CutTree
 from microagg.mask.engines.figures import Drawn, Figures, Lost, Outcome, share_drawn
 from microagg.mask.engines.plan import Known, Plan
-from microagg.mask.engines.tree import CutTree
 from microagg.mask.weights import Calibrated, RoundedFacts
 
 

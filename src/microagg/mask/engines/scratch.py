@@ -21,8 +21,8 @@ from microagg.columns.kinds import Cells
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.mask.engines.blocks import Node, Region
 from microagg.mask.engines.census import Keys, units_of
+from microagg.mask.engines.cuts import CutTree
 from microagg.mask.engines.plan import Plan
-from microagg.mask.engines.tree import CutTree
 from microagg.mask.pieces import cut_by, holding_units
 
 _CHUNK = 1 << 18  # records looked at in one go

@@ -30,10 +30,10 @@ from microagg.files.sources import read_back
 from microagg.files.stores import Place, Where
 from microagg.mask.engines.blocks import Node, Region, fill_block, finish_weights, put, totals_found, turns_of, used_by
 from microagg.mask.engines.census import Census, Keys, spelling_keys, units_of
+from microagg.mask.engines.cuts import Extremes
 from microagg.mask.engines.figures import Compared
 from microagg.mask.engines.folder import Folder, object_of
 from microagg.mask.engines.plan import Known, Plan, released_schema, weighed_by
-from microagg.mask.engines.tree import Extremes
 
 WIDTHS = (13, 13, 13, 13, 12)
 """Bits of a key that are counted in each pass; 64 in all."""
