@@ -222,7 +222,7 @@ def protect_file(
     """
     asked = recipe_of(k, recipe, choices, *OF_PROTECT, "read", "join")
     with asked.blamed():
-        refuse("file", Combination(recipe=asked, engine="disk"))
+        refuse("file", Combination(recipe=asked, engine="disk"))  # "disk" stands for Dask too: both are beyond memory
         work = Work(check_jobs(n_jobs), progress)
         partitions = _check_engine(engine, scheduler, partitions)
         file = Batches(source, asked.reading.said)

@@ -1,4 +1,4 @@
-"""IAMAT: groups by association and interaction between records.
+"""IAMAT: groups by association and interaction between records, formed in `interacting_groups`.
 
 B. J. Oommen, E. Fayyoumi: On utilizing association and interaction concepts for enhancing microaggregation in secure
 statistical databases. IEEE Transactions on Systems, Man, and Cybernetics B 40(1), 2010 (algorithm 1); and the same

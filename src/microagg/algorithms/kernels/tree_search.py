@@ -7,8 +7,9 @@ far is still entered if it holds a lower row than the one that would have to giv
 rough copies of its records show that none is near enough (`rough`); they have slack as well. What is left is compared
 by the same distance as brute force. `nearest_to_all` looks near the centroid, with slack; the exact sum decides.
 
-So each search finds the same record. A record that joins a group is subtracted from the same sums (`pool.lose`), so
-the next search begins from the same state, and the groups are the same.
+So each search finds the same record. Records that join a group are subtracted from the same sums (`pool.lose`) in the
+same order, and a tree that is built anew takes these sums over (`Run.pause`). So the next search begins from the same
+state, and the groups are the same.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """The stages of a run on a file that need not fit into memory: one list, whoever does the work.
 
-`disk` does them by threads of this process, `cluster` by tasks of a Dask cluster. Both give the same file, and the same
-as `protect` in memory: cuts are by rank, sums exact, and blocks are grouped by the same functions.
+`disk` does them by threads of this process, `cluster` by tasks of a Dask cluster, which leaves a folder of parts unless
+the target is text. Both give the same records in the same order, and the same as `protect` in memory: cuts are by rank,
+sums exact, and blocks are grouped by the same functions.
 """
 
 from dataclasses import replace
