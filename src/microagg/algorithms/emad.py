@@ -3,8 +3,8 @@
 B. J. Oommen, E. Fayyoumi: On utilizing dependence-based information to enhance micro-aggregation for secure statistical
 databases. Pattern Analysis and Applications 16, 2013. The tree is that of Chow and Liu, by the expected mutual
 information, chi-squared or the mutual information of normal columns (`dependence`); algorithm 1 takes the columns with
-the most edges. Where several choices tie, the paper tries all of them and takes the one that loses least; here the first
-is taken unless choose="lowest-loss". `choose_columns` in `algorithms/selection.py` chooses.
+the most edges. Where several choices tie, the paper tries all of them and takes the one that loses least; here the
+first is taken unless choose="lowest-loss". `choose_columns` in `algorithms/selection.py` chooses.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """What a partitioner may ask of the records that remain, whichever way they are searched.
 
-`brute` looks at every record and `tree_search` prunes; both give the same answers to the last bit, and `tree_search` says
+`brute` looks at every record and `tree_search` prunes. Both give the same answers to the last bit; `tree_search` says
 why.
 """
 
