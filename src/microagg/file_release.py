@@ -231,7 +231,7 @@ def protect_file(
         asked, found = compared(asked, file)
         plan, index = _planned(file, asked)
         if isinstance(place, Path) and engine == "disk":
-            outcome = disk.run(file, path, plan, place, work)
+            outcome = disk.Disk(file, path, plan, place, work).run()
         else:
             from microagg.mask.engines import cluster
 

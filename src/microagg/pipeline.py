@@ -1,7 +1,6 @@
 """protect(): the stages from a file to a release, joined."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, overload
 
 import pyarrow as pa
@@ -17,13 +16,13 @@ from microagg.columns.rounding import Steps
 from microagg.columns.table import Table
 from microagg.files.sources import Source
 from microagg.mask.digits import matter, undoable
+from microagg.mask.engines.memory import Counted, Memory
 from microagg.mask.facts import MissingFacts, WeightFacts
-from microagg.mask.form import form_groups
 from microagg.mask.groups import Labels
-from microagg.mask.masked import Masked, check_promise, masked_by
+from microagg.mask.masked import Masked
 from microagg.mask.moments import MomentFacts, moments_of_written
-from microagg.mask.open import FileToMask, Given, forming_columns, given_by, open_given
-from microagg.mask.represent import Values, values_of_groups
+from microagg.mask.open import Given, forming_columns, given_by
+from microagg.mask.represent import Values
 from microagg.mask.weights import weight_facts
 from microagg.measures.diversity import DiversityFacts
 from microagg.measures.loss import loss_of_release, weighted_loss_of_release
@@ -34,8 +33,6 @@ from microagg.recipe.data import with_join
 from microagg.recipe.profile import compared
 from microagg.release import Release
 from microagg.work import Progress, Work
-
-_ENDS = (0, 5, 85, 100)  # percent of the progress: when the columns are coded, the groups formed, and all is done
 
 
 @overload
@@ -107,24 +104,18 @@ def protect(
 
 
 def _protected(given: Given, work: Work) -> Release[Any]:
-    """Mask a frame: open it, form groups, find what they release, put it in place, and count what was promised."""
-    n = frames.open_frame(given.frame).shape[0]
-    opening, forming, last = (work.part(*ends, n) for ends in pairwise(end * n // 100 for end in _ENDS))
-    rounding, laying, reading, counting, *measuring, _ = last.stages(7)
-    opened = open_given(given, opening)
-    table, groups = form_groups(opened, forming)
-    values = values_of_groups(table, groups, opened.recipe, forming, rounding)
-    masked = masked_by(opened, table, groups, values, given.frame, (laying, reading))
-    k_achieved, classes = check_promise(masked, counting)
-    release = _release(opened, masked, values, k_achieved, classes, measuring)
-    work.tell(n, n)
-    return replace(release, n_dropped=n - table.n_records, index_dropped=frames.has_own_index(given.frame))
+    """Mask a frame, and measure what that did."""
+    engine = Memory(given, work)
+    counted = engine.run()
+    release = _release(counted, engine.measuring)
+    work.tell(engine.n, engine.n)
+    n_dropped = engine.n - len(release.groups)
+    return replace(release, n_dropped=n_dropped, index_dropped=frames.has_own_index(given.frame))
 
 
-def _release(
-    opened: FileToMask, masked: Masked, values: Values, k_achieved: int, classes: Labels, measuring: list[Work]
-) -> Release[Any]:
+def _release(counted: Counted, measuring: list[Work]) -> Release[Any]:
     """Measure what masking did, and wrap it all."""
+    opened, values, masked, k_achieved, classes = counted
     table, groups, written, recipe = masked
     losing, weighing = measuring
     dropped = frames.shared_codes(table.frame, table.schema.names(Role.IDENTIFIER, Role.DROP))

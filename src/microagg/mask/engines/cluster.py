@@ -31,6 +31,7 @@ from microagg.files.formats.kinds import is_text_name
 from microagg.files.publishing import private_place, publish
 from microagg.files.stores import Where, listed
 from microagg.mask.engines import tasks
+from microagg.mask.engines.beyond import BeyondMemory, count_records
 from microagg.mask.engines.blocks import finished_by, margins_of, settle_turns
 from microagg.mask.engines.census import Census
 from microagg.mask.engines.client import Workers, connected, explained
@@ -38,7 +39,6 @@ from microagg.mask.engines.cuts import CutTree, Extremes, LevelCuts, districts_b
 from microagg.mask.engines.figures import Drawn, Figures, Lost, Outcome
 from microagg.mask.engines.folder import Folder, folder_at, forgetting
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema
-from microagg.mask.engines.run import count_records, mask_file
 from microagg.mask.engines.scratch import Scratch, cut_pieces
 from microagg.mask.engines.targets import check_replaceable, write_counted
 from microagg.mask.engines.tasks import WIDTHS, Settled, Task
@@ -51,7 +51,7 @@ _TASKS_EACH = 4  # parts and regions for each worker, at least, so that all are 
 _WEIGHTED = 100  # turns of sums from here on are of weighted ones
 
 
-class Cluster:
+class Cluster(BeyondMemory):
     """The stages on a cluster: each is a set of independent tasks, and what the client makes of their findings.
 
     What workers have written becomes the target when the cluster has been let go.
@@ -71,7 +71,7 @@ class Cluster:
         most: int,
         writing: Progress | None,
     ) -> None:
-        self.workers, self.folder, self.file = workers, workers.folder, task.file
+        self.plan, self.workers, self.folder, self.file = task.plan, workers, workers.folder, task.file
         self.n, self.n_parts = sum(task.sizes), len(task.sizes)
         self._connection, self._task, self._path, self._overwrite = connection, task, path, overwrite
         self._most = most  # records of a region, unless a block is larger
@@ -343,7 +343,7 @@ class Cluster:
         """Count k on the files that workers have written, and make them the target."""
         path, written = self._path, self._task.target
         k_achieved = self._count_alike(plan.in_part)
-        plan.promise.check(k_achieved, path.name)
+        plan.promise.check(k_achieved, path.name, of_units=plan.unit is not None)
         for left, _ in listed(written):  # by a worker that was given up and went on
             if left.name not in self._task.names:
                 left.unlink()
@@ -406,7 +406,7 @@ def run(
         _keep_task(folder, task)
         those, most = Workers(client, folder, sizes, masking), min(_REGION, n // (_TASKS_EACH * workers))
         those.check()
-        return mask_file(Cluster(connection, those, task, path, overwrite, most, writing.progress), plan)
+        return Cluster(connection, those, task, path, overwrite, most, writing.progress).run()
 
 
 def _steps(work: Work, n: int, *, copies: bool, in_text: bool) -> list[Work]:

@@ -21,6 +21,7 @@ from microagg.columns.kinds import Cells, Facts
 from microagg.columns.weights import Weights
 from microagg.files.batches import Batches
 from microagg.files.stores import Where
+from microagg.mask.engines.beyond import BeyondMemory, count_records
 from microagg.mask.engines.blocks import (
     Check,
     Turns,
@@ -43,9 +44,8 @@ from microagg.mask.engines.census import (
     units_of,
 )
 from microagg.mask.engines.cuts import CutTree, Extremes, LevelCuts, districts_by, grow, second_layout
-from microagg.mask.engines.figures import Compared, Drawn, Figures, Lost, Outcome
+from microagg.mask.engines.figures import Compared, Drawn, Figures, Lost
 from microagg.mask.engines.plan import Known, Plan, added, constants, released_schema, weighed_by
-from microagg.mask.engines.run import count_records, mask_file
 from microagg.mask.engines.scratch import Laid, Rows, Scratch, Store, cut_pieces, let_go
 from microagg.mask.engines.targets import write_counted
 from microagg.mask.weights import Calibrated, Margins, RoundedFacts
@@ -56,7 +56,7 @@ _AT_ONCE = 2_000_000  # records that all threads mask at a time, about
 _REGIONS_EACH = 4  # for each thread, at least, so that all are busy to the end
 
 
-class Disk:
+class Disk(BeyondMemory):
     """The stages on this machine: the store has the columns to mask as they are read, and then as they are laid."""
 
     store: Store
@@ -64,8 +64,8 @@ class Disk:
     nodes: NDArray[np.int32]  # of each record
     laid: Laid
 
-    def __init__(self, file: Batches, path: Where, scratch: str | os.PathLike[str], work: Work, n: int) -> None:
-        self.file, self.path, self.work, self.n = file, path, work, n
+    def __init__(self, file: Batches, path: Where, plan: Plan, scratch: str | os.PathLike[str], work: Work) -> None:
+        self.file, self.path, self.plan, self.work, self.n = file, path, plan, work, count_records(file, plan.k)
         self._room, self._looked = Scratch(scratch), False
 
     def look(self, plan: Plan) -> Plan:
@@ -372,8 +372,3 @@ class Disk:
         writing = self.work.part(2 * n, 3 * n, 3 * n).progress
         fewest = write_counted(file, self.path, schema, promise, n, tables(), self._room, writing)
         return fewest, *compared.found
-
-
-def run(file: Batches, path: Where, plan: Plan, scratch: str | os.PathLike[str], work: Work) -> Outcome:
-    """Mask a file on this machine; give what is known of it, and the records to judge it by."""
-    return mask_file(Disk(file, path, scratch, work, count_records(file, plan.k)), plan)
