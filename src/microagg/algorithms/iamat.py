@@ -40,9 +40,10 @@ def iamat(
     `centroid` is that of the whole file ("fixed") or of the records that remain ("moving"); with
     `sizes="variable"` a group takes up to 2k - 1 records.
 
-    With `units` a group takes only records whose unit it does not hold, while k units remain; a group that a record
-    would found itself is of it and its nearest of other units. Where sizes are fixed, what is left over joins the last
-    group if no unit comes in twice by that; else each joins the nearest group that does not hold its unit.
+    With `units` a group takes only records whose unit it does not hold, while k units remain; whether it takes one more
+    than k is decided against the group that this record would found with its k - 1 nearest of other units. Where sizes
+    are fixed, what is left over joins the last group if no unit comes in twice by that; else each joins the nearest
+    group that does not hold its unit.
     """
     check_option("centroid", centroid, CENTROIDS)
     check_option("sizes", sizes, SIZES)
@@ -142,6 +143,7 @@ def _two_matrices(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray[np.float64], NDAr
 
 
 def _alpha(records: NDArray[np.float64], alpha: Any) -> float:
+    """Return the scaling factor; without one, as the papers print it: it depends on the units of the columns."""
     if alpha is not None:
         if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0 < alpha < np.inf:
             shown = alpha if isinstance(alpha, (int, float, np.number)) else a_type(alpha)

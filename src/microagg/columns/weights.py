@@ -1,4 +1,4 @@
-"""Weights of a sample: columns that hold them, of how many each record stands, and its share in a group."""
+"""Weights of a sample: the columns that hold them, for how many each record counts, and its share in a group."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -343,7 +343,10 @@ class Weighing:
 
 
 class Weighed(NamedTuple):
-    """The weights of records, by column: those that are used, and where none is the first one if it can be."""
+    """The weights of records, by column: those that are used; if none is, the first one, where it can be read.
+
+    Loss and risk are measured by the first one, whether it is used or not.
+    """
 
     weighing: Weighing
     values: Mapping[Any, Values]

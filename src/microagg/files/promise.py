@@ -115,11 +115,11 @@ class Promise:
         own, strata = bits[: len(self.masked)], bits[len(self.masked) :]
         return [digests_of([one, *strata], key) for one in own] if self.per_column else [digests_of(bits, key)]
 
-    def check(self, fewest: int, name: str) -> None:
-        """Refuse what was written where fewer than k records share a combination of values."""
+    def check(self, fewest: int, name: str, *, of_units: bool = False) -> None:
+        """Refuse what was written where fewer than k records, or units, share a combination of values."""
         if fewest < self.k:
             counted = "a value of a masked column" if self.per_column else "a combination of its masked values"
-            whose = "record(s)" if self.units is None and not self.pseudonym else "unit(s)"
+            whose = "unit(s)" if of_units or self.units is not None or self.pseudonym else "record(s)"
             raise PromiseBroken(
                 f"{name!r} was read back, and {counted}{' and strata' if self.strata else ''} is shared by {fewest} "
                 f"{whose} only, where at least {self.k} must share it. {_REMEDY}"

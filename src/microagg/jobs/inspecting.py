@@ -142,7 +142,7 @@ def _small_strata(opened: Opened, names: list[Any]) -> list[tuple[Any, ...]]:
 
 def check_weight(opened: Opened) -> None:
     """Refuse a weight that holds no weights; missing ones are left to masking, which counts and refuses them."""
-    names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # the others are not used
+    names = opened.recipe.roles.of(Role.WEIGHT.value)[:1]  # loss and risk are measured by it; masking checks any other
     if opened.recipe.weights.weighted is not False:
         for name in names:
             try:

@@ -217,8 +217,8 @@ def fewest_sharing(
 ) -> int:
     """The fewest records, or units where these are known, that share a combination of released values and stratum.
 
-    Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only: it is what
-    `files.promise.check_written` counts on what was written.
+    Zeros of both signs are equal, and a missing value is equal to one that is missing in the same way only. So it is
+    never more than what `files.promise.check_written` counts, where all that is missing is equal.
 
     Parameters
     ----------

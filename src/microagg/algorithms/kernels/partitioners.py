@@ -9,8 +9,10 @@ from microagg.algorithms.kernels.pool import DIFFERENT, NO_GROUP, REMAINING, SPE
 from microagg.algorithms.kernels.records import add_record
 from microagg.algorithms.kernels.shell import farthest_from_centroid
 
-BEST = 2  # the place in the state of pairs for the row with the largest reach in the present scan, -1 if none yet
-CANDIDATE = 3  # the place in the state for the row that the growing group would take next
+# Places in the state beside those of `groups`; each method has a state of its own.
+BEST = 2  # pairs: the row with the largest reach in the present scan, -1 if none yet
+CANDIDATE = 3  # interacting groups: the row that the growing group would take next
+ACCOUNTED = 3  # extended groups: for how many members of the growing group `closest` accounts
 
 
 @kernel
@@ -65,9 +67,6 @@ def pairs_of_groups(pool, k, budget, partner, reach, state, labels):  # OUT: poo
         state[REACHED], state[BEST] = 0, -1
 
 
-ACCOUNTED = 3  # the place in the state for how many members of the growing group `closest` accounts for
-
-
 @kernel
 def extended_groups(pool, order, k, gamma, budget, state, members, closest, labels):  # OUT: pool and all from state
     """Form groups of k to 2k - 1 records while k different ones remain or one is unfinished, and the budget lasts.
@@ -117,7 +116,7 @@ def extended_groups(pool, order, k, gamma, budget, state, members, closest, labe
 
 
 @kernel
-def interacting_groups(pool, shell, order, k, variable, budget, state, members, totals, labels):  # OUT: pool, state...
+def interacting_groups(pool, shell, order, k, variable, budget, state, members, totals, labels):  # OUT: all but order
     """Form groups as IAMAT does: while at least k different ones remain or one is unfinished, and the budget lasts.
 
     `order` lists the rows, farthest from the whole file's centroid first; where it is empty, the

@@ -8,7 +8,7 @@ import numpy as np
 
 from microagg.algorithms.kernels import brute, tree, tree_search
 from microagg.algorithms.kernels._jit import inlined, kernel
-from microagg.algorithms.kernels.pool import HOLDER, LEAF, SHARED, SPENT, Pool
+from microagg.algorithms.kernels.pool import HOLDER, LEAF, NO_GROUP, SHARED, SPENT, Pool
 
 
 @inlined
@@ -164,7 +164,7 @@ def looked_at(tree, rows, count, limit):  # OUT: tree.state
             break
         tree.state[SPENT] = 0
         copy_point(tree, rows[i], point)
-        tree_search.nearest(tree, point, tree.place[rows[i]] // LEAF, -1, count, near_rows, near_distances)
+        tree_search.nearest(tree, point, tree.place[rows[i]] // LEAF, NO_GROUP, count, near_rows, near_distances)
         looked += 2.0 * tree.state[SPENT]
         copy_point(tree, far_row, point)
         tree.state[SPENT] = 0

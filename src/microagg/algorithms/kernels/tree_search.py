@@ -1,7 +1,8 @@
 """Searches in the tree that enter only what can hold the answer.
 
 Why the answers are those of brute force, ties included: a bound from a box is summed over the columns in
-the same order as a distance, and rounding is monotone, so it never passes a distance it bounds. The bound
+the same order as a distance, by the same operations (nothing is contracted, see `_jit`), and rounding is monotone. So
+it is never above the distances of what is in the box (`nearest`), or never below them (`farthest`). The bound
 from norms is computed otherwise and gets slack for rounding and underflow. A child whose bound only equals the best so
 far is still entered if it holds a lower row than the one that would have to give way. A leaf is left out, too, where
 rough copies of its records show that none is near enough (`rough`); they have slack as well. What is left is compared
