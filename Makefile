@@ -38,6 +38,10 @@ $(VENV)/installed-for-docs: $(VENV)/installed
 	$(BIN)/pip install --quiet --group docs
 	touch $@
 
+$(VENV)/installed-for-figures: $(VENV)/installed
+	$(BIN)/pip install --quiet --group figures
+	touch $@
+
 demo: $(VENV)/installed
 	$(BIN)/microagg demo --force
 
@@ -81,28 +85,25 @@ bench-full: $(VENV)/installed
 	$(BIN)/python benchmarks/job.py --million --empty-cache
 	$(BIN)/python benchmarks/beyond.py --sizes 1,5
 
-search-figure: $(VENV)/installed
+search-figure: $(VENV)/installed-for-figures
 	$(BIN)/python benchmarks/search_figure.py
 
-dependence-figures: $(VENV)/installed
+dependence-figures: $(VENV)/installed-for-figures
 	$(BIN)/python benchmarks/dependence_figures.py
 
-ama-figures: $(VENV)/installed
+ama-figures: $(VENV)/installed-for-figures
 	$(BIN)/python benchmarks/ama_figures.py
 
-risk-map: $(VENV)/installed
-	$(BIN)/pip install --quiet "rdata>=1.0"
+risk-map: $(VENV)/installed-for-figures
 	$(BIN)/python benchmarks/risk_map.py
 
-blocks-figure: $(VENV)/installed
+blocks-figure: $(VENV)/installed-for-figures
 	$(BIN)/python benchmarks/blocks_figure.py --paper
 
-experiments: $(VENV)/installed
-	$(BIN)/pip install --quiet "rdata>=1.0"
+experiments: $(VENV)/installed-for-figures
 	$(BIN)/python -m experiments
 
-experiments-quick: $(VENV)/installed
-	$(BIN)/pip install --quiet "rdata>=1.0"
+experiments-quick: $(VENV)/installed-for-figures
 	$(BIN)/python -m experiments --quick
 
 # What an adversary would try. A small part of each is among the tests; the long ones are for before a release.
@@ -122,7 +123,7 @@ same: $(VENV)/installed-for-checks
 pictures: $(VENV)/installed-for-checks
 	$(BIN)/python docs/make_pictures.py
 
-algorithm-pictures: $(VENV)/installed
+algorithm-pictures: $(VENV)/installed-for-figures
 	$(BIN)/python docs/make_algorithm_pictures.py
 
 docs: $(VENV)/installed-for-docs

@@ -236,6 +236,43 @@ def test_a_report_needs_no_matplotlib(tmp_path):
     assert "<svg" in (tmp_path / "a.html").read_text()
 
 
+def test_matplotlib_is_asked_for_by_name_before_any_work(tmp_path):
+    """Where it is not installed, a release, its report and a comparison are had without it."""
+    code = (
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.startswith('matplotlib'):\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "import importlib.util\n"
+        "find = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name: None if name == 'matplotlib' else find(name)\n"
+        "import microagg as ma\n"
+        "from microagg.cli import app\n"
+        "from typer.testing import CliRunner\n"
+        "table = ma.datasets.survey(100, seed=0).select(['age', 'hours', 'wage', 'income'])\n"
+        "found = ma.compare(table, ['mdav'], [3, 5])\n"
+        "X = ma.datasets.uniform(60, 3, seed=0)\n"
+        "tree = ma.DependenceTree().fit(X)\n"
+        "for draw in (found.plot, tree.plot, tree.plot_weights, ma.OrthantTree(max_block=20, k=3).fit(X).plot):\n"
+        "    try:\n"
+        "        draw()\n"
+        "    except ma.errors.InvalidParameter as error:\n"
+        "        print(error)\n"
+        "ma.write(table, 'survey.csv')\n"
+        "for words in ('tree survey.csv -k 3 -o tree.svg', 'compare survey.csv -k 3 -o map.png'):\n"
+        "    result = CliRunner().invoke(app, words.split())\n"
+        "    print(result.exit_code, result.exception)\n"
+        "print(CliRunner().invoke(app, 'mask survey.csv -k 3 --yes -o out'.split()).exit_code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.count("pip install 'microagg[plots]'") == 6
+    assert done.stdout.rstrip().endswith("\n0")
+    assert {path.name for path in tmp_path.iterdir()} == {"survey.csv", "out"}
+    assert "<svg" in (tmp_path / "out" / "internal" / "report.html").read_text()
+
+
 CATEGORIES = Distribution(
     "sex & more", (), (), (), None,
     bars=(Bar("category", BAD, 51.0, 50.5), Bar("others", "3", 30.0, 30.0), Bar("missing", "", 19.0, 19.5)),

@@ -31,6 +31,7 @@ from microagg.files.formats.kinds import SUFFIXES
 from microagg.files.scratch import private_folder, put_in_place
 from microagg.files.stores import Place, Where, is_store, where
 from microagg.jobs.again import one_line
+from microagg.pictures import plots
 from microagg.recipe import Recipe
 from microagg.recipe.data import check_join
 
@@ -344,6 +345,7 @@ def check_picture(path: Path | None, source: str, force: bool) -> None:
         raise InvalidParameter(f"there is no folder for the picture {path.name!r}. Create it first.")
     check_apart_from(path, source)
     check_absent(path, "the picture", overwrite=force)
+    plots.EXTRA.check()
 
 
 def save_picture(axes: Any, path: Path) -> None:

@@ -6,6 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from microagg.base.extras import Extra
+
+EXTRA = Extra(("matplotlib",), "pictures need Matplotlib. Run: pip install 'microagg[plots]'")
+
 INK, ACCENT, PALE, OVER = "#1b2a3a", "#1f6f8b", "#dfe7ec", "#c1662f"
 _LABEL: dict[str, Any] = {
     "color": INK,
@@ -76,11 +80,11 @@ def draw_leaves(
 
     A small leaf is joined to the nearest of those that it was fused with. `points` (n, 2) are the records.
     """
+    if ax is None:
+        ax = _new_axes(6.4, 5.6)
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Rectangle
 
-    if ax is None:
-        ax = _new_axes(6.4, 5.6)
     leaves = [node for node in nodes if node.is_leaf]
     small = [leaf for leaf in leaves if leaf.n_records < k]
     boxes = [Rectangle(leaf.lower[places], *(leaf.upper - leaf.lower)[places]) for leaf in leaves]
@@ -179,9 +183,7 @@ def draw_map(
 
 def _new_axes(width: float, height: float) -> Any:
     """Make a figure that belongs to its caller, so that a loop of many leaves none behind."""
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").subplots()
+    return EXTRA.load("matplotlib.figure").Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def cut_short(name: str, most: int = 20) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from microagg.base.extras import Extra
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.files.files import whole_file
 from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
-from microagg.files.formats.kinds import Extra
 from microagg.files.promise import Promise, check_written
 from microagg.files.scratch import private_folder
 

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.base.extras import Extra
 from microagg.checks import EXACT_INTEGERS, nearest
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.files import Check, whole_file
 from microagg.files.formats.dialect import Dialect, FirstRow
-from microagg.files.formats.kinds import Extra
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """Of a sheet, its first row of names counted."""

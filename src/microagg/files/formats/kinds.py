@@ -1,6 +1,5 @@
-"""Kinds of files, by their names, and the packages that some of them need."""
+"""Kinds of files, by their names."""
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -154,23 +153,3 @@ def check_apart(path: Path, source: Path) -> None:
         raise InvalidParameter(
             f"{path.name!r} is a part of the source. The source is never overwritten. Pass another name."
         )
-
-
-@frozen()
-class Extra:
-    """Packages that not everybody needs, and what is said where one is not there."""
-
-    packages: tuple[str, ...]
-    remedy: str
-
-    def check(self) -> None:
-        """Make sure that all are there, without the time that it takes to import them."""
-        if not all(map(importlib.util.find_spec, self.packages)):
-            raise InvalidParameter(self.remedy)
-
-    def load(self, name: str) -> Any:
-        """Import one of them."""
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            raise InvalidParameter(self.remedy) from None

@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.base.extras import Extra
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, MicroaggError
 from microagg.files.formats.apart import Stop
 from microagg.files.formats.database_addresses import Address, is_source, may_be_source, table_exists
 from microagg.files.formats.duckdb import quoted
-from microagg.files.formats.kinds import Extra
 from microagg.files.promise import Promise, check_written
 
 _DATES = ("date", "timestamp", "timestamptz")

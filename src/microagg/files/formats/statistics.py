@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from microagg.base.extras import Extra
 from microagg.checks import EXACT_INTEGERS
 from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
 from microagg.errors import InvalidData
 from microagg.files.files import Check, whole_file
-from microagg.files.formats.kinds import TITLES, Extra
+from microagg.files.formats.kinds import TITLES
 
 _FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
