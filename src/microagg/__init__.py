@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from microagg.jobs.tables import write as write
     from microagg.judge.analyses import default_analyses as default_analyses
     from microagg.judge.analyses import utility as utility
+    from microagg.judge.comparison import Candidate as Candidate
+    from microagg.judge.comparison import Comparison as Comparison
     from microagg.mask.relations import KeptRelation as KeptRelation
     from microagg.measures.analyses.analysis import Analysis as Analysis
     from microagg.measures.analyses.estimate import Estimate as Estimate
@@ -68,8 +70,6 @@ if TYPE_CHECKING:
     from microagg.recipe.relations import Relation as Relation
     from microagg.recipe.relations import RelationCounts as RelationCounts
     from microagg.release import Release as Release
-    from microagg.study import Candidate as Candidate
-    from microagg.study import Comparison as Comparison
     from microagg.study import SubsetLosses as SubsetLosses
     from microagg.study import best_subset as best_subset
     from microagg.study import compare as compare
@@ -102,8 +102,8 @@ _HOME = {
     "relations": "measures.assess",
     "default_analyses": "judge.analyses",
     "utility": "judge.analyses",
-    "Candidate": "study",
-    "Comparison": "study",
+    "Candidate": "judge.comparison",
+    "Comparison": "judge.comparison",
     "compare": "study",
     "Analysis": "measures.analyses.analysis",
     "Estimate": "measures.analyses.estimate",

@@ -1,6 +1,7 @@
 """What must hold of k, of numbers, words and names, and of a matrix X, before anything is computed from them."""
 
 import difflib
+import importlib.util
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.base.frozen import frozen
 from microagg.errors import InvalidData, InvalidParameter, RoleError, TooFewRecords, a_type, setting
 
 Columns = NDArray[np.float64]
@@ -242,3 +244,23 @@ def check_labels(labels: ArrayLike, n: int, d: int) -> NDArray[np.int64]:
             return np.array(array, dtype=np.int64)
         return np.unique(array, return_inverse=True)[1].astype(np.int64, copy=False)
     return np.column_stack([check_labels(column, n, d) for column in array.T])
+
+
+@frozen()
+class Extra:
+    """Packages that not everybody needs, and what is said where one is not there."""
+
+    packages: tuple[str, ...]
+    remedy: str
+
+    def check(self) -> None:
+        """Make sure that all are there, without the time that it takes to import them."""
+        if not all(map(importlib.util.find_spec, self.packages)):
+            raise InvalidParameter(self.remedy)
+
+    def load(self, name: str) -> Any:
+        """Import one of them."""
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            raise InvalidParameter(self.remedy) from None

@@ -43,6 +43,7 @@ from microagg.recipe.relations import RelationCounts
 from microagg.work import Progress, Work, stage
 
 if TYPE_CHECKING:
+    from microagg.judge.comparison import Comparison
     from microagg.judge.parts import JudgedResults
     from microagg.measures.analyses.analysis import Analysis
     from microagg.measures.analyses.estimate import Utility
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from microagg.measures.bound import LossBound
     from microagg.recipe.profile import Difference
     from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
-    from microagg.study.comparison import Comparison
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ import pytest
 from microagg.app import comparing, jobs
 from microagg.app.session import Session
 from microagg.jobs.candidates import each_candidate, ranking_by
+from microagg.judge.comparison import Candidate
 from microagg.recipe import Recipe
-from microagg.study.candidate import Candidate, seen_by
+from microagg.study.candidate import seen_by
 from tests.app.client import Client
 from tests.cli import call
 

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judge.parts import Bar, Correlations, Criterion, Distribution, JudgedTree
+from microagg.judge.parts import Bar, Correlations, Distribution, JudgedTree
+from microagg.measures.criterion import Criterion
 from microagg.report import build, pictures
+from microagg.report.alternatives import MapRow, MapSection
 from microagg.report.html import render_section
-from microagg.report.parts import MapRow, MapSection, RecordsPicture
+from microagg.report.parts import RecordsPicture
 from microagg.report.pictures.scales import Scale, cut_short, exact, labels, round_values, text_width, ticks
 
 BAD = '</svg><script>alert("1")</script> {{ 7 * 7 }}'

@@ -9,9 +9,8 @@ import pytest
 import microagg as ma
 from microagg.errors import InvalidParameter
 from microagg.jobs.facts import comparison_facts
-from microagg.judge.judgement import alternatives_of
 from microagg.measures.criterion import FROM_UTILITY, PMSE
-from microagg.report import build, render
+from microagg.report import alternatives, build, render
 from microagg.study.candidate import known_criteria, ranking_of, seen_by
 
 SURVEY = ma.datasets.survey(300, seed=0)
@@ -183,8 +182,9 @@ def test_a_recipe_says_how_to_rank(tmp_path):
 
 def test_while_none_reaches_the_least_k_none_is_the_best(found):
     early = replace(found, candidates=tuple(one for one in found.candidates if one.k == 3))
-    told = alternatives_of(early)
-    assert [one.best or one.efficient for one in told.candidates] == [False, False]
+    told = alternatives.section(early)
+    assert [one.mark for one in told.candidates] == ["", ""]
+    assert not any(one.best for one in told.candidates)
     assert told.frontier == ()
 
 

@@ -8,16 +8,16 @@ from microagg.app.session import Session
 from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
 from microagg.jobs.candidates import comparison_of, ranking_by, variants
+from microagg.judge.comparison import Comparison
 from microagg.judge.names import shown
 from microagg.recipe import Recipe
 from microagg.study.candidate import seen_by
-from microagg.study.comparison import Comparison
 
 if TYPE_CHECKING:
     from microagg.app.history import KeptCandidate
     from microagg.jobs.messages import Told
     from microagg.jobs.trial import Tried
-    from microagg.study.candidate import Candidate
+    from microagg.judge.comparison import Candidate
 
 MOST = 100
 """So many releases can be compared on one page."""

@@ -11,9 +11,9 @@ from microagg.jobs import candidates, inspecting, masking, trial
 from microagg.jobs.messages import Told
 from microagg.jobs.opening import Opened
 from microagg.jobs.trial import Tried
+from microagg.judge.comparison import Candidate
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.candidate import Candidate
 from microagg.study.inspection import Exposure
 from microagg.work import part, tell
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from microagg.jobs.messages import Told
     from microagg.jobs.trial import Looked, Tried
+    from microagg.judge.comparison import Candidate
     from microagg.recipe import Recipe
-    from microagg.study.candidate import Candidate
 
 MOST = 200
 _USUAL = {"mdav": 1e-6}  # seconds for each masked cell, until this file has been masked by the method once

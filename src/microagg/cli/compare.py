@@ -9,8 +9,8 @@ from microagg.jobs.ahead import compiling_ahead
 from microagg.jobs.candidates import comparison_of, each_candidate, lowest_k, not_used, variants
 from microagg.jobs.facts import comparison_facts
 from microagg.jobs.outputs import check_picture, save_picture
+from microagg.judge.comparison import Comparison
 from microagg.recipe import Compare, choices
-from microagg.study.comparison import Comparison
 
 
 @compiling_ahead()

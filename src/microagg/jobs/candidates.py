@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from microagg.jobs.opening import Opened
-from microagg.judge.judgement import alternatives_of
+from microagg.judge.comparison import Candidate, Ranking
 from microagg.recipe import Compare, Recipe
 from microagg.release import Release
-from microagg.report.parts import MapSection
-from microagg.report.worded import risk_map
-from microagg.study.candidate import Candidate, Ranking, ranking_of
-from microagg.study.comparison import Comparison, compare_each
+from microagg.study.candidate import ranking_of
+from microagg.study.comparison import compare_each
 from microagg.study.comparison import comparison_of as comparison_of
 from microagg.study.variants import KS_COMPARED, recipes_to_compare
 from microagg.work import Progress
@@ -39,11 +37,6 @@ def variants(recipe: Recipe) -> list[tuple[str, Recipe]]:
 def ranking_by(recipe: Recipe) -> Ranking:
     """Return how releases are ranked and drawn, as [compare] of a recipe says."""
     return ranking_of([("", recipe)])
-
-
-def map_section(found: Comparison) -> MapSection:
-    """Return the map and the table of releases that were compared, as the report has them."""
-    return risk_map(alternatives_of(found))
 
 
 def not_used(recipe: Recipe, methods: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from microagg.jobs.inspecting import SmallStrata
     from microagg.jobs.trees import ColumnTree
     from microagg.jobs.writing import Written
+    from microagg.judge.comparison import Candidate, Comparison
     from microagg.judge.parts import JudgedResults
     from microagg.mask.facts import OnceFacts, WeightFacts
     from microagg.mask.moments import MomentFacts
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from microagg.measures.joint import JointDisclosure
     from microagg.measures.risk import DisclosureRisk
     from microagg.release import Release
-    from microagg.study.candidate import Candidate
-    from microagg.study.comparison import Comparison
     from microagg.study.costs import ColumnCosts
     from microagg.study.inspection import Inspection
 

@@ -17,10 +17,11 @@ from microagg.files.addresses import check_target
 from microagg.files.files import narrow_to_folder
 from microagg.files.sources import Source, write_target
 from microagg.jobs.tables import write_release
+from microagg.judge.comparison import Comparison
 from microagg.pipeline import protect
 from microagg.recipe import Recipe
 from microagg.release import Release
-from microagg.study.comparison import Comparison, compare_each, comparison_of
+from microagg.study.comparison import compare_each, comparison_of
 from microagg.study.variants import recipes_to_compare
 
 

@@ -49,7 +49,7 @@ from microagg.work import Progress, part, tell
 
 if TYPE_CHECKING:
     from microagg.file_release import FileRelease
-    from microagg.study.comparison import Comparison
+    from microagg.judge.comparison import Comparison
 
 _MASKED = 90  # percent of the progress: when a file beyond memory is masked
 _AMONG, _SECOND = "Chosen among ", "This file was released before. Reason to release it again: "

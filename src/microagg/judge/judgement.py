@@ -1,7 +1,6 @@
 """Judgement: everything that is found of a release, and how it is found."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from microagg.algorithms.selection import Selection
@@ -16,8 +15,6 @@ from microagg.judge.names import shown
 from microagg.judge.origin import missing_codes_of, missing_weights_of, recoded_of
 from microagg.judge.parts import (
     Alone,
-    Alternative,
-    Alternatives,
     Correlations,
     Distribution,
     GivenAway,
@@ -49,7 +46,6 @@ from microagg.work import Progress, stage, tell
 
 if TYPE_CHECKING:
     from microagg.release import Release
-    from microagg.study.comparison import Comparison
 
 _MOST_CHOICES = 12  # of columns that tie, which are listed
 
@@ -121,8 +117,6 @@ class Judgement(ReadOnly):
         Which records are judged, where not all are.
     tree : JudgedTree or None
         The dependence tree by which columns were chosen to form groups.
-    alternatives : Alternatives or None
-        Other releases of the file.
     """
 
     public: bool
@@ -155,13 +149,11 @@ class Judgement(ReadOnly):
     kept: JudgedDemands | None
     sample: JudgedSample | None
     tree: JudgedTree | None
-    alternatives: Alternatives | None
 
 
 def judge(
     release: "Release[Any]",
     *,
-    comparison: "Comparison | None" = None,
     public: bool = False,
     progress: Progress | None = None,
 ) -> Judgement:
@@ -171,8 +163,6 @@ def judge(
     ----------
     release : Release[Any]
         With its original values: one that was stored has none.
-    comparison : Comparison, optional
-        Other releases of the same file.
     public : bool
         Leave out whatever could help an intruder; it is then not even measured.
     progress : callable, optional
@@ -238,7 +228,6 @@ def judge(
         kept=kept_of(release, public),
         sample=sample,
         tree=None if public else tree_of(release),
-        alternatives=None if public or comparison is None else alternatives_of(comparison),
     )
     tell(progress, 1, 1)
     return found
@@ -266,38 +255,4 @@ def tree_by(selection: Selection, *, used: bool = True) -> JudgedTree:
         ties=selection.ties,
         tried=tuple((tuple(map(shown, way)), losses.get(way)) for way in ways[:_MOST_CHOICES] if ways[1:]),
         used=used,
-    )
-
-
-def alternatives_of(comparison: "Comparison") -> Alternatives:
-    """Return the releases that were compared."""
-    efficient = list(comparison.frontier)
-    best = comparison.best if comparison.eligible else None  # while others are still to come
-    candidates = tuple(
-        Alternative(
-            method=shown(one.line),
-            k=int(one.k),
-            figures={shown(name): finite(value) for name, value in one.figures.items()},
-            score=finite(one.score),
-            best=one is best,
-            efficient=one in efficient,
-            l_reached=one.l_reached,
-            t_reached=one.t_reached,
-            way=one.way,
-        )
-        for one in comparison.candidates
-    )
-    places = [(finite(comparison.across(one)), finite(one.g_dr)) for one in efficient]
-    return Alternatives(
-        candidates=candidates,
-        frontier=tuple((loss, risk) for loss, risk in places if loss is not None and risk is not None),
-        compared=tuple((shown(one.name), one.unit) for one in comparison.compared),
-        x=comparison.x,
-        sampled=comparison.sampled,
-        standard_error=comparison.standard_error,
-        axis=replace(comparison.axis, name=shown(comparison.axis.name)),
-        rank=replace(comparison.ranking.rank, name=shown(comparison.ranking.rank.name)),
-        ranked=shown(comparison.ranked),
-        by=comparison.by,
-        least_k=comparison.ranking.least_k,
     )

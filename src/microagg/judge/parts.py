@@ -7,7 +7,6 @@ from dataclasses import field
 from microagg.base.frozen import ReadOnly, frozen
 from microagg.measures.anonymity import RebuiltUnits as RebuiltUnits
 from microagg.measures.columns import ColumnChange as ColumnChange
-from microagg.measures.criterion import Criterion as Criterion
 from microagg.measures.diversity import Goal as Goal
 from microagg.measures.weights import Telling as Telling
 
@@ -452,35 +451,3 @@ class JudgedTree:
         """How many edges end at each column, the most first."""
         ends = [end for first, second, _ in self.edges for end in (first, second)]
         return sorted(((name, ends.count(j)) for j, name in enumerate(self.names)), key=lambda one: -one[1])
-
-
-@frozen()
-class Alternative(ReadOnly):
-    """One of the releases that were compared."""
-
-    method: str
-    k: int
-    figures: Mapping[str, float | None]  # every measure of loss and risk by its name
-    score: float | None
-    best: bool
-    efficient: bool
-    l_reached: int | None = None  # of confidential columns of which something is demanded; None where nothing is
-    t_reached: float | None = None
-    way: str = ""  # how that is kept
-
-
-@frozen()
-class Alternatives:
-    """The releases that were compared, by risk and loss."""
-
-    candidates: tuple[Alternative, ...]
-    frontier: tuple[tuple[float, float], ...]
-    compared: tuple[tuple[str, str], ...]  # the measures to set beside each other: name and unit
-    x: float  # the weight of the loss in the score
-    sampled: int | None
-    standard_error: float
-    axis: Criterion  # the loss on the map's axis
-    rank: Criterion  # by what the best is found
-    ranked: str  # that in words, where it is not the score, and which releases cannot be the best
-    by: str = "G_IL"  # the measure of loss that the score uses
-    least_k: int | None = None  # that the best and the efficient ones must reach

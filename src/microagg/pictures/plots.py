@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.base.extras import Extra
+from microagg.checks import Extra
 
 EXTRA = Extra(("matplotlib",), "pictures need Matplotlib. Run: pip install 'microagg[plots]'")
 

@@ -5,7 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.judge import Judgement, judge
-from microagg.report import diversity, results, worded, words
+from microagg.judge.comparison import Comparison
+from microagg.report import alternatives, diversity, results, worded, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import SourceFacts as SourceFacts
 from microagg.report.parts import WrittenFacts as WrittenFacts
@@ -14,7 +15,6 @@ from microagg.work import Progress
 
 if TYPE_CHECKING:
     from microagg.release import Release
-    from microagg.study.comparison import Comparison
 
 
 def build(
@@ -22,7 +22,7 @@ def build(
     *,
     source: SourceFacts | None = None,
     written: WrittenFacts | None = None,
-    comparison: "Comparison | None" = None,
+    comparison: Comparison | None = None,
     public: bool = False,
     progress: Progress | None = None,
 ) -> ReportModel:
@@ -56,12 +56,16 @@ def build(
     >>> build(ma.protect(ma.datasets.survey(300, seed=0).select(["age", "tax"]), k=3)).verdict.headline[:48]
     'The promise holds: every record has the same mas'
     """
-    found = judge(release, comparison=comparison, public=public, progress=progress)
-    return put_into_words(found, source=source, written=written)
+    found = judge(release, public=public, progress=progress)
+    return put_into_words(found, source=source, written=written, comparison=comparison)
 
 
 def put_into_words(
-    judgement: Judgement, *, source: SourceFacts | None = None, written: WrittenFacts | None = None
+    judgement: Judgement,
+    *,
+    source: SourceFacts | None = None,
+    written: WrittenFacts | None = None,
+    comparison: Comparison | None = None,
 ) -> ReportModel:
     """Return what a report says of a judgement."""
     written = WrittenFacts() if written is None else written
@@ -85,7 +89,7 @@ def put_into_words(
         diversity=tuple(map(worded.diversity, judgement.diversity)),
         kept=diversity.section(judgement),
         tree=judgement.tree,
-        map=None if judgement.alternatives is None else worded.risk_map(judgement.alternatives),
+        map=None if comparison is None or judgement.public else alternatives.section(comparison),
         checklist=words.checklist(judgement, written),
         limits=words.limits(judgement),
     )

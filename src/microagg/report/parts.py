@@ -23,7 +23,7 @@ from microagg.judge.parts import (
     SizeCount,
     WorstGroup,
 )
-from microagg.judge.parts import Criterion as Criterion
+from microagg.report.alternatives import MapSection
 
 Part = TypeVar("Part")
 
@@ -284,34 +284,6 @@ class KeptSection(JudgedDemands):
     how: str
     cost: str  # empty in public
     pictures: tuple[WorstPicture, ...]  # none in public
-
-
-@frozen()
-class MapRow:
-    """One of the releases that were compared."""
-
-    method: str
-    k: int
-    score: float | None
-    best: bool
-    mark: str
-    figures: Mapping[str, float | None]  # every measure by its name
-    l_reached: int | None = None  # of confidential columns; None where nothing is demanded of them
-    t_reached: float | None = None
-    way: str = ""
-
-
-@frozen()
-class MapSection:
-    """The releases that were compared, by risk and loss."""
-
-    candidates: tuple[MapRow, ...]
-    frontier: tuple[tuple[float, float], ...]
-    text: str
-    compared: tuple[tuple[str, str], ...]  # the figures that the table has: name and unit
-    axis: Criterion  # the figure of loss that is drawn
-    head: str  # what is said before the best one is named
-    least_k: int | None = None  # that the best and the efficient ones must reach
 
 
 @frozen()

@@ -4,11 +4,8 @@ import math
 
 from microagg.judge import Judgement
 from microagg.judge.parts import (
-    Alternative,
-    Alternatives,
     ColumnChange,
     ColumnLoss,
-    Criterion,
     Distribution,
     GivenAway,
     JudgedMove,
@@ -26,8 +23,6 @@ from microagg.report.parts import (
     LeftOutSection,
     LossRow,
     LossSection,
-    MapRow,
-    MapSection,
     RecordsPicture,
     RiskSection,
     SizeRow,
@@ -320,30 +315,3 @@ def _diversity_words(own: GivenAway) -> str:
     if own.distinct == 2:
         return "At least one group has only two different values."
     return f"Every group has at least {count(own.distinct)} different values."
-
-
-def risk_map(found: Alternatives) -> MapSection:
-    """Return the releases that were compared, with the best one marked, and what the score is."""
-    words = f"Score = {found.x:g} · {found.by} + {1 - found.x:g} · G_DR; lower is better."
-    words += f" {found.ranked}" if found.ranked else ""
-    if found.sampled is not None:
-        words += (
-            f" Linkage was estimated on {count(found.sampled)} records; standard error up to "
-            f"{found.standard_error:.2f} percentage points."
-        )
-    rows = tuple(_map_row(one, found.rank) for one in found.candidates)
-    return MapSection(rows, found.frontier, words, found.compared, found.axis, found.rank.head, found.least_k)
-
-
-def _map_row(one: Alternative, rank: Criterion) -> MapRow:
-    return MapRow(
-        method=one.method,
-        k=one.k,
-        score=one.score,
-        best=one.best,
-        mark=", ".join([rank.mark] * one.best + ["efficient"] * one.efficient),
-        figures=dict(one.figures),
-        l_reached=one.l_reached,
-        t_reached=one.t_reached,
-        way=one.way,
-    )

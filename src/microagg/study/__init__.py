@@ -7,16 +7,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from microagg.study.candidate import Candidate as Candidate
-    from microagg.study.comparison import Comparison as Comparison
     from microagg.study.comparison import compare as compare
     from microagg.study.subsets import SubsetLosses as SubsetLosses
     from microagg.study.subsets import best_subset as best_subset
     from microagg.study.subsets import select_variables as select_variables
 
 _HOME = {
-    "Candidate": "candidate",
-    "Comparison": "comparison",
     "SubsetLosses": "subsets",
     "best_subset": "subsets",
     "compare": "comparison",

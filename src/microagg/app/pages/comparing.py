@@ -19,14 +19,14 @@ from microagg.app.words import set_out
 from microagg.app.worker import COMPARE
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.jobs.candidates import map_section, not_used
+from microagg.jobs.candidates import not_used
+from microagg.judge.comparison import Comparison
 from microagg.judge.names import shown
 from microagg.measures.criterion import Criterion
 from microagg.measures.definitions import defined
 from microagg.recipe import Recipe
-from microagg.report import pictures
+from microagg.report import alternatives, pictures
 from microagg.study.candidate import known_criteria
-from microagg.study.comparison import Comparison
 from microagg.study.variants import KS_COMPARED, methods_to_compare
 
 
@@ -166,7 +166,7 @@ def _map(
     """Return the map, what is said of it, and what each row is marked as."""
     if found is None:
         return {"map": Markup(""), "text": "", "marks": {}, "least_k": None, "sampled": None}
-    section = map_section(found)
+    section = alternatives.section(found)
     there = [row for row in rows if row.judged is not None]
     judged = list(zip(there, section.candidates, strict=True))
     marks = {row.number: one.mark.split(", ") if one.mark else [] for row, one in judged}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from microagg.base.extras import Extra
+from microagg.checks import Extra
 from microagg.errors import InvalidData, InvalidParameter, MicroaggError
 from microagg.files.files import whole_file
 from microagg.files.formats.apart import Stop

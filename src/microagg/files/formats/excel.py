@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.base.extras import Extra
-from microagg.checks import EXACT_INTEGERS, nearest
+from microagg.checks import EXACT_INTEGERS, Extra, nearest
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.files import Check, whole_file

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.base.extras import Extra
+from microagg.checks import Extra
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, MicroaggError
 from microagg.files.formats.apart import Stop

@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from microagg.base.extras import Extra
-from microagg.checks import EXACT_INTEGERS
+from microagg.checks import EXACT_INTEGERS, Extra
 from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
 from microagg.errors import InvalidData

@@ -6,7 +6,8 @@ from typing import Any
 from markupsafe import Markup
 
 from microagg.base.frozen import frozen
-from microagg.report.parts import Criterion, MapSection
+from microagg.measures.criterion import Criterion
+from microagg.report.alternatives import MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px
 from microagg.report.text import number as plain
