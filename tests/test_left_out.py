@@ -10,7 +10,7 @@ from pyarrow import csv
 
 import microagg as ma
 from microagg.judge import judge
-from microagg.report.text import FIXED, points
+from microagg.judge.text import FIXED, points
 from tests.cli import call
 
 N, LACKING = 500, 90

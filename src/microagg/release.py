@@ -44,13 +44,14 @@ from microagg.work import Progress, Work, stage
 
 if TYPE_CHECKING:
     from microagg.judge.comparison import Comparison
-    from microagg.judge.parts import JudgedResults
+    from microagg.judge.parts import SourceFacts, WrittenFacts
+    from microagg.judge.topics.results import JudgedResults
     from microagg.measures.analyses.analysis import Analysis
     from microagg.measures.analyses.estimate import Utility
     from microagg.measures.analyses.judge import Failed
     from microagg.measures.bound import LossBound
     from microagg.recipe.profile import Difference
-    from microagg.report.parts import ReportModel, SourceFacts, WrittenFacts
+    from microagg.report.parts import ReportModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,13 +294,13 @@ class Release(Generic[IntoDataFrameT]):
         """What researchers would find: analyses before and after, in plain values. Not for publication."""
         if self._results is not None:
             return self._results
-        from microagg.judge.results import results_of
+        from microagg.judge.topics.results import results_of
 
         return results_of(self)
 
     def with_results(self, progress: Progress | None = None) -> "Release[IntoDataFrameT]":
         """Return this release with `results` measured."""
-        from microagg.judge.results import results_of
+        from microagg.judge.topics.results import results_of
 
         return replace(self, _results=results_of(self, progress))
 
@@ -540,7 +541,7 @@ class Release(Generic[IntoDataFrameT]):
         return 0 if self._units is None else self._units.joined
 
     def __repr__(self) -> str:
-        from microagg.judge.names import shown
+        from microagg.judge.text import shown
 
         per_column = " in each column" if self.recipe.masking.per_column else ""
         smallest, largest = self.smallest_group, self.largest_group

@@ -10,7 +10,7 @@ from microagg.app.edits import with_roles
 from microagg.app.pages import PAGES
 from microagg.jobs.inspecting import exposure_of
 from microagg.jobs.opening import open_file
-from microagg.report.text import count
+from microagg.judge.text import count
 from tests.app.browsing import contains, focused, has, see, tab_to, watched
 from tests.app.running import running, within
 from tests.cli import call

@@ -15,8 +15,8 @@ from microagg.app.pages import looking as page_of_look
 from microagg.app.session import Session
 from microagg.jobs.masking import judge, mask
 from microagg.jobs.trial import MOST_ROWS, SECTIONS, look_at, peek_at, set_beside
+from microagg.judge.parts import WrittenFacts
 from microagg.report.html import render_section
-from microagg.report.parts import WrittenFacts
 from tests.app.client import Client
 from tests.cli import call
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import microagg as ma
+from microagg.judge.text import FIXED, THIN
 from microagg.report import build, render, to_json
-from microagg.report.text import FIXED, THIN
 
 CHOSEN = {"quasi": ["age", "pay"], "confidential": ["ill", "debt"]}
 

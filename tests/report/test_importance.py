@@ -10,8 +10,8 @@ from pyarrow import csv
 
 import microagg as ma
 from microagg.jobs.trial import first_figures
+from microagg.judge.text import FIXED, percent
 from microagg.report.html import render
-from microagg.report.text import FIXED, percent
 from tests.cli import call
 
 

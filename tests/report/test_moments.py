@@ -9,8 +9,8 @@ import pytest
 import microagg as ma
 from microagg.jobs.facts import release_facts
 from microagg.judge import judge
+from microagg.judge.text import FIXED, THIN
 from microagg.report import build, render, to_json
-from microagg.report.text import FIXED, THIN
 
 ROLES = {"quasi": ["pay", "tax"], "strata": ["region"]}
 

@@ -12,12 +12,10 @@ import pytest
 import microagg as ma
 from microagg.jobs.facts import findings_of, release_facts, results_of, warnings_among
 from microagg.judge import judge
-from microagg.judge.results import _farthest
+from microagg.judge.text import FIXED, THIN
+from microagg.judge.topics.results import ResultBlock, _farthest, word_of
 from microagg.report import build, render, to_json
-from microagg.report.parts import ResultBlock
 from microagg.report.pictures import estimates
-from microagg.report.results import word_of
-from microagg.report.text import FIXED, THIN
 
 ANALYSES = [
     ma.Analysis("gini", "income"),

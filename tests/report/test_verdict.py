@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
+from microagg.judge.text import at_most, points
 from microagg.report import build, render, to_json
-from microagg.report.text import at_most, points
 
 RNG = np.random.default_rng(0)
 N = 600

@@ -10,7 +10,7 @@ from pyarrow import csv
 import microagg as ma
 from microagg.columns.roles import Role
 from microagg.judge import judge
-from microagg.report.text import THIN
+from microagg.judge.text import THIN
 from microagg.study.inspection import inspect_table
 from tests.cli import call
 

@@ -90,7 +90,7 @@ def _of_report(name: str) -> Any:
     """Return a filter of the report, imported when it is first used, since that is heavy."""
 
     def used(value: Any) -> Any:
-        from microagg.report import text
+        from microagg.judge import text
 
         return getattr(text, name)(value)
 

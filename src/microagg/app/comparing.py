@@ -9,7 +9,7 @@ from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter
 from microagg.jobs.candidates import comparison_of, ranking_by, variants
 from microagg.judge.comparison import Comparison
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import Recipe
 from microagg.study.candidate import seen_by
 

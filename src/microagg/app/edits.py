@@ -6,7 +6,7 @@ from typing import Any
 from microagg.app.words import label_of
 from microagg.columns.roles import Role
 from microagg.errors import InvalidParameter, RoleError
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import PARTS, Kinds, Recipe, Roles, choices_of
 
 _IN_LINE = ("roles", "kinds", "method", "refine", "read", "join", "output", "compare")  # said there, or at their pages

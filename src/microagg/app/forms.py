@@ -13,7 +13,7 @@ from microagg.app.values import Posted, as_text, column_field, value_from
 from microagg.app.words import label_of, said
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import PARTS, Choice, K, MethodChoices, Recipe, choices_of, options_of
 from microagg.recipe import _choice as kinds
 from microagg.recipe.words import TITLES

@@ -11,8 +11,8 @@ from microagg.base.frozen import frozen
 if TYPE_CHECKING:
     from microagg.jobs.messages import Told
     from microagg.jobs.writing import Written
+    from microagg.judge.parts import Finding
     from microagg.recipe import Recipe
-    from microagg.report.parts import Finding
 
 _MOST = 6  # that are kept: each may hold a whole page
 

@@ -17,7 +17,7 @@ from microagg.app.words import label_of, said
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
 from microagg.jobs.trial import SECTIONS
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import PARTS, K, Recipe, choices_of
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ def label_of(keyword: str) -> str:
 
 def set_out(text: str) -> str:
     """Write the numbers of a sentence as the report does: thousands apart, and no line ends before a percent sign."""
-    from microagg.report.text import FIXED, count
+    from microagg.judge.text import FIXED, count
 
     text = re.sub(r"(?<=[\s(])-(?=\d)", "−", text)
     return _COUNTED.sub(lambda found: count(int(found[0])), re.sub(r"(?<=\d) %", f"{FIXED}%", text))

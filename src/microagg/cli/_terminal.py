@@ -15,7 +15,7 @@ from rich.tree import Tree
 from microagg.errors import InvalidParameter
 from microagg.jobs.messages import displayed, json_text, never_fail
 from microagg.jobs.process import listen
-from microagg.report.text import shown as shown
+from microagg.judge.text import shown as shown
 
 _PATIENCE = 2.0  # seconds of work before something shows that it goes on
 _WHAT = TextColumn("{task.description}", markup=False)

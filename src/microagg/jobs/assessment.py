@@ -17,6 +17,7 @@ from microagg.files.sources import Source
 from microagg.jobs.pairs import Pair, Pairing, check_can_be_matched, in_the_order_of, read_pair
 from microagg.judge.analyses import checked_analyses, utility
 from microagg.judge.run import UNCHANGED
+from microagg.judge.text import shown
 from microagg.mask.demands import check_demanded, demand_on, demanded_columns, sensitive_table
 from microagg.measures.analyses.analysis import Analysis
 from microagg.measures.analyses.estimate import Utility
@@ -32,7 +33,6 @@ from microagg.recipe import Recipe, choices
 from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.data import with_declared_codes
 from microagg.report.findings import SOLVED
-from microagg.report.text import shown
 from microagg.study.joint import joint_disclosure
 from microagg.work import Progress
 

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from microagg.judge.parts import Finding
+from microagg.judge.text import FIXED, THIN
+from microagg.judge.topics import moments, results, weights
 from microagg.measures.definitions import measures_of_both
-from microagg.report.parts import Finding, ReportModel
-from microagg.report.text import FIXED, THIN
+from microagg.report.parts import ReportModel
 
 if TYPE_CHECKING:
     from microagg.files.joining import Joined
@@ -17,9 +19,7 @@ if TYPE_CHECKING:
     from microagg.jobs.trees import ColumnTree
     from microagg.jobs.writing import Written
     from microagg.judge.comparison import Candidate, Comparison
-    from microagg.judge.parts import JudgedResults
-    from microagg.mask.facts import OnceFacts, WeightFacts
-    from microagg.mask.moments import MomentFacts
+    from microagg.mask.facts import OnceFacts
     from microagg.measures.analyses.estimate import Utility
     from microagg.measures.anonymity import RebuiltUnits
     from microagg.measures.bound import LossBound
@@ -70,11 +70,11 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "loss_bound": bound_facts(release.loss.bound),
         "g_il": release.loss.g_il,
         **risk_facts(release.risk),
-        **weight_facts(release.weights),
+        **weights.as_json(release.weights),
         **diversity_facts(release.diversity),
         **once_facts(release.once),
-        **moment_facts(release.moments),
-        "results": found_facts(release.results),
+        **moments.as_json(release.moments),
+        "results": results.as_json(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
 
@@ -118,48 +118,6 @@ def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
     }
 
 
-def moment_facts(found: "MomentFacts | None") -> dict[str, Any]:
-    """Return which variances or covariances are kept, how exactly, and what that did to values."""
-    if found is None:
-        return {}
-    return {
-        "moments": {
-            "kept": found.which,
-            "columns": list(map(str, found.columns)),
-            "variance_error_percent": 100.0 * found.variance_error,
-            "covariance_error": found.covariance_error,
-            "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
-            "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
-            "strata_left_as_they_are": found.left,
-        }
-    }
-
-
-def found_facts(found: "JudgedResults") -> dict[str, Any]:
-    """Return what researchers would find: how many results survive, the worst of them, and what else is said."""
-    own = found.told_apart
-    return {
-        "declared": found.declared,
-        "level": found.level / 100.0,
-        "analyses": found.analyses,
-        "estimates": found.estimates,
-        "within": found.within,
-        "overlap": found.overlap,
-        "conclusions_changed": found.n_changed,
-        "changed": list(found.changed),
-        "sentences": list(found.sentences),
-        "worst": [_line_facts(asdict(one)) for one in found.lines],
-        "pmse": None if own is None else asdict(own),
-        "relations": [asdict(one) for one in found.relations],
-        "undone": list(found.undone),
-        "remarks": list(found.remarks),
-    }
-
-
-def _line_facts(line: dict[str, Any]) -> dict[str, Any]:
-    return {name.replace("difference", "difference_percent"): own for name, own in line.items() if name != "written"}
-
-
 def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
     """Return what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
     return {
@@ -169,24 +127,6 @@ def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
             "holds": one.holds,
         }
         for one in goals
-    }
-
-
-def weight_facts(weights: "WeightFacts | None") -> dict[str, Any]:
-    """Return what weights did: the loss by weight, weights that were cut, and how far totals moved by that."""
-    if weights is None:
-        return {}
-    return {
-        "information_loss_by_weight_percent": weights.information.percent,
-        "groups_with_a_weight_cut": weights.dominated,
-        "weighted_totals_moved_percent": {str(name): 100.0 * share for name, share in weights.moved.items()},
-        "calibration_factors": None if weights.factors is None else list(weights.factors),
-        "calibration_missed_percent": 100.0 * weights.missed,
-        "weights_rounded_to": {str(name): step for name, step in weights.steps.items()},
-        "weighted_totals_moved_by_that_percent": {
-            str(name): 100.0 * share for name, share in weights.rounding_moved.items()
-        },
-        "groups_whose_weight_shows_categories": {str(name): groups for name, groups in weights.revealing.items()},
     }
 
 

@@ -88,14 +88,14 @@ def plain(value: Any) -> Any:
 
 def displayed(text: str) -> str:
     """Return text that is safe to display: names of files and columns in it may hold codes that control a terminal."""
-    from microagg.judge.names import shown  # whose room is heavy
+    from microagg.judge.text import shown  # whose room is heavy
 
     return "\n".join(map(shown, text.split("\n")))
 
 
 def json_text(content: Any, encoding: str = "utf-8") -> str:
     """Write values as JSON for a stream; what it cannot hold, or a terminal might take for a command, is escaped."""
-    from microagg.judge.names import shown
+    from microagg.judge.text import shown
 
     def escaped(found: re.Match[str]) -> str:
         char = found[0]

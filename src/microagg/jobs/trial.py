@@ -16,14 +16,13 @@ from microagg.columns import frames
 from microagg.jobs.facts import findings_of, release_facts
 from microagg.judge.judgement import tree_by
 from microagg.judge.loss import loss_word
-from microagg.judge.names import shown
-from microagg.judge.parts import JudgedTree
+from microagg.judge.parts import Figure, JudgedTree, WrittenFacts
+from microagg.judge.text import points, shown
 from microagg.mask.facts import uncounted_words
 from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
-from microagg.report.parts import Figure, LossRow, ReportModel, WrittenFacts
-from microagg.report.text import points
+from microagg.report.parts import LossRow, ReportModel
 from microagg.work import Progress
 
 

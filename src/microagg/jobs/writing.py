@@ -37,14 +37,13 @@ from microagg.jobs.outputs import (
     whole_output,
 )
 from microagg.jobs.tables import rows_written, write_release
-from microagg.judge.names import shown
+from microagg.judge.text import first_of, quoted, shown
 from microagg.mask.demands import demanded_columns
 from microagg.mask.digits import matter, refuse_integers
 from microagg.recipe import Recipe
 from microagg.release import Release
 from microagg.report import ReportModel, SourceFacts, WrittenFacts
 from microagg.report import write as write_report
-from microagg.report.text import first_of, quoted
 from microagg.work import Progress, part, tell
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from microagg.guess import names
 from microagg.guess.evidence import may_number_units
 from microagg.guess.facts import ColumnValues, facts_of_table, read_facts
 from microagg.guess.roles import File, guess_column, may_be_a_weight, why_no_quantity
-from microagg.judge.names import shown
 from microagg.judge.run import columns_of
+from microagg.judge.text import shown
 from microagg.work import Progress, stage, tell
 
 if TYPE_CHECKING:

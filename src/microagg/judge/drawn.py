@@ -13,9 +13,9 @@ from microagg.columns.kinds import Date, Semi
 from microagg.columns.table import Coded
 from microagg.errors import InvalidData
 from microagg.judge.bins import SMALL_CELL, BinCut, before_and_after, cut_of_dates, cut_of_numbers, masked_only
-from microagg.judge.names import shown
 from microagg.judge.parts import Bar, Distribution, finite
 from microagg.judge.run import JudgedRun
+from microagg.judge.text import shown
 from microagg.work import Progress, in_parallel
 
 if TYPE_CHECKING:

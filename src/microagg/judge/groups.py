@@ -16,9 +16,9 @@ from microagg.columns.kinds import Nominal, Number, Semi
 from microagg.columns.roles import Role
 from microagg.errors import InvalidData
 from microagg.judge.bins import SMALL_CELL
-from microagg.judge.names import shown
 from microagg.judge.parts import Alone, JudgedGroups, LeftOut, MissingValues, SizeCount, Strata, UnitFacts
 from microagg.judge.run import JudgedRun, columns_of
+from microagg.judge.text import shown
 from microagg.measures.anonymity import RebuiltUnits
 from microagg.work import Progress, part, stage, tell
 

@@ -6,40 +6,34 @@ from typing import TYPE_CHECKING, Any
 from microagg.algorithms.selection import Selection
 from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.roles import Role
-from microagg.judge.diversity import diversity_of, kept_of
 from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
 from microagg.judge.drawn import distributions_of
 from microagg.judge.groups import groups_of, idle_codes_of, left_out_of, missing_of, standing_alone, strata_of
-from microagg.judge.loss import correlations_of, loss_of, moments_of, moved
-from microagg.judge.names import shown
-from microagg.judge.origin import missing_codes_of, missing_weights_of, recoded_of
+from microagg.judge.loss import correlations_of, loss_of, moved
 from microagg.judge.parts import (
     Alone,
     Correlations,
     Distribution,
-    GivenAway,
-    JudgedDemands,
     JudgedGroups,
-    JudgedMoments,
     JudgedMove,
-    JudgedResults,
     JudgedRisk,
-    JudgedSample,
     JudgedTree,
-    JudgedWeights,
     LeftOut,
     Loss,
-    MissingCodes,
     MissingValues,
-    RecodedColumn,
     Strata,
     finite,
 )
 from microagg.judge.public import public_change_of_correlations, public_loss_of, told_columns
 from microagg.judge.risk import risk_of
 from microagg.judge.run import JudgedRun, columns_of, run_of
-from microagg.judge.sample import SampleScale, sample_of
-from microagg.judge.weights import weighing_of
+from microagg.judge.text import shown
+from microagg.judge.topics.confidential import GivenAway, JudgedDemands, diversity_of, kept_of
+from microagg.judge.topics.origin import MissingCodes, RecodedColumn, missing_codes_of, missing_weights_of, recoded_of
+from microagg.judge.topics.results import JudgedResults
+from microagg.judge.topics.sample import JudgedSample, SampleScale, sample_of
+from microagg.judge.topics.weights import JudgedWeights, weighing_of
+from microagg.mask.moments import MomentFacts
 from microagg.measures.definitions import measures_of_both
 from microagg.measures.measure import Measure
 from microagg.work import Progress, stage, tell
@@ -91,7 +85,7 @@ class Judgement(ReadOnly):
     strata : Strata or None
     weights : JudgedWeights or None
         What weights did and disclose; None where there are none, and in public.
-    moments : JudgedMoments or None
+    moments : MomentFacts or None
         How exactly variances or covariances are kept; None where they are not, and in public.
     results : JudgedResults or None
         What researchers would find; None in public.
@@ -136,7 +130,7 @@ class Judgement(ReadOnly):
     missing: MissingValues
     strata: Strata | None
     weights: JudgedWeights | None
-    moments: JudgedMoments | None
+    moments: MomentFacts | None
     results: JudgedResults | None
     alone: Alone
     loss: Loss
@@ -215,7 +209,7 @@ def judge(
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
         weights=None if public else scale.weights(weighing_of(release, run)),
-        moments=None if public else moments_of(release),
+        moments=None if public else release.moments,
         results=None if public else release.results,
         alone=alone,
         loss=loss,

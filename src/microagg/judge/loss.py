@@ -11,8 +11,8 @@ from microagg.algorithms.equivalence import codes_of
 from microagg.checks import check_jobs
 from microagg.columns import frames
 from microagg.judge.drawn import MOST_DRAWN
-from microagg.judge.names import shown
-from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMoments, JudgedMove, Loss, finite
+from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMove, Loss, finite
+from microagg.judge.text import shown
 from microagg.measures.bound import LossBound, bound_of_release
 from microagg.measures.columns import Everybody, changes_of
 from microagg.measures.loss import InformationLoss
@@ -132,18 +132,3 @@ def judged_bound(release: "Release[Any]", progress: Progress | None = None) -> B
     if found is None:
         return None
     return Bound(found.percent, None if found.reached is None else finite(found.reached), found.of, str(found))
-
-
-def moments_of(release: "Release[Any]") -> JudgedMoments | None:
-    """Return how exactly they are kept, and how many values left their range; None where none are to be kept."""
-    facts = release.moments
-    if facts is None:
-        return None
-    return JudgedMoments(
-        columns=tuple(map(shown, facts.columns)),
-        variance_error=100.0 * facts.variance_error,
-        covariance_error=facts.covariance_error,
-        outside={shown(name): cells for name, cells in facts.outside.items()},
-        clipped={shown(name): cells for name, cells in facts.clipped.items()},
-        left=facts.left,
-    )

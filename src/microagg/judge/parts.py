@@ -2,18 +2,116 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, fields
+from typing import Any, Literal, TypeVar
 
 from microagg.base.frozen import ReadOnly, frozen
 from microagg.measures.anonymity import RebuiltUnits as RebuiltUnits
 from microagg.measures.columns import ColumnChange as ColumnChange
-from microagg.measures.diversity import Goal as Goal
-from microagg.measures.weights import Telling as Telling
+
+Part = TypeVar("Part")
 
 
 def finite(value: float) -> float | None:
     """Return a plain float that JSON can hold, or None."""
     return float(value) if math.isfinite(value) else None
+
+
+def worded(kind: type[Part], found: Any, **words: Any) -> Part:
+    """Return what was found with the words that the page adds to it."""
+    return kind(**{one.name: getattr(found, one.name) for one in fields(found)} | words)
+
+
+State = Literal["good", "look", "bad", "note"]
+"""How a finding reads: as it should be, worth a look, wrong, or merely stated."""
+
+
+@frozen()
+class SourceFacts:
+    """Where the original file came from, as far as its reader knows.
+
+    Attributes
+    ----------
+    name : str
+        What the file is called. It heads the public report too; of a database's address the table's name alone does.
+    kind : str
+        CSV, Parquet, a database ...
+    details : mapping
+        More for the internal report: table, query, encoding. Never in the public one.
+    sha256 : str or None
+        Of the file's bytes. Never in the public report, where it would let an intruder test a guess at the file.
+    records, columns : int or None
+        As read.
+
+    Examples
+    --------
+    >>> from microagg.report import SourceFacts
+    >>> SourceFacts("survey.csv", "CSV", {"separator": "comma"}).kind
+    'CSV'
+    """
+
+    name: str
+    kind: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    sha256: str | None = None
+    records: int | None = None
+    columns: int | None = None
+
+
+@frozen()
+class WrittenFacts:
+    """How the released file was written, as far as that is not seen in `Release.data`.
+
+    Attributes
+    ----------
+    reordered : bool or None
+        Whether the rows were sorted by their released values; None: the release was not written yet.
+    excel_safe : bool
+        Whether an apostrophe was put before text that a spreadsheet would take for a formula.
+    kind : str or None
+        The kind of file, such as "csv" or "stata" (`Source.kind` has the words); None: nobody knows yet.
+
+    Examples
+    --------
+    >>> from microagg.report import WrittenFacts
+    >>> WrittenFacts(reordered=True)
+    WrittenFacts(reordered=True, excel_safe=False, kind=None)
+    """
+
+    reordered: bool | None = None
+    excel_safe: bool = False
+    kind: str | None = None
+
+
+@frozen()
+class Fact:
+    """Something that was done or found, and why or what it means."""
+
+    name: str
+    value: str
+    why: str = ""
+
+
+@frozen()
+class Finding:
+    """Something that was found, with its weight."""
+
+    state: State
+    topic: str
+    text: str  # what it means and what can be done
+    short: str = ""  # the same in one line, for a terminal
+
+
+@frozen()
+class Figure:
+    """One number that judges the release, with what it takes to read it."""
+
+    name: str
+    symbol: str  # by which it is found
+    value: float | None  # None: beyond what a float holds
+    unit: str  # "%" or ""
+    meaning: str
+    better: str = "lower"
 
 
 @frozen()
@@ -61,17 +159,6 @@ class JudgedGroups:
 
 
 @frozen()
-class JudgedSample:
-    """The records that are judged where a file does not fit into memory: those of whole groups."""
-
-    records: int
-    of_records: int
-    groups: int
-    of_groups: int
-    error: float  # the standard error of a share of records, at most, in percent
-
-
-@frozen()
 class LeftOut:
     """Records that are not in the release."""
 
@@ -105,114 +192,6 @@ class Alone(ReadOnly):
 
 
 @frozen()
-class WeightFound(ReadOnly):
-    """What one weight discloses where it is released unchanged."""
-
-    weight: str
-    distinct: int  # different weights
-    rare: int  # records whose weight fewer than k share
-    telling: Mapping[str, Telling]  # of each masked column of categories
-
-
-@frozen()
-class JudgedWeights(ReadOnly):
-    """What weights did, and what they disclose. None in public."""
-
-    found: tuple[WeightFound, ...]  # empty where they are released by group
-    percent: float | None  # the loss by weight; None where the weight is no number
-    dominated: int  # groups in which a weight was cut
-    moved: tuple[tuple[str, float], ...]  # columns whose weighted totals moved by that, in percent, most first
-    factors: tuple[float, float] | None  # from the least to the most, by which calibration multiplied weights
-    missed: float  # of the totals that it is to keep, at most, in percent of all
-    steps: tuple[tuple[str, float], ...]  # weights that are released by group, and what they are multiples of
-    rounding_moved: float  # of a weighted total by that, at most, in percent
-    revealing: tuple[tuple[str, int], ...]  # such weights, and the groups whose weight shows categories of the design
-    groups: int  # in which those were counted
-    population: float | None  # the sum of the weights; of whole units, where these are linked
-    expected_links: float | None  # of the records, or whole units, by who cannot know who is in the sample
-
-
-@frozen()
-class JudgedMoments(ReadOnly):
-    """How far variances or covariances are those of the original, and what that did to values. None in public."""
-
-    columns: tuple[str, ...]  # whose moments are kept
-    variance_error: float  # at most, in percent
-    covariance_error: float  # at most, of standard scores
-    outside: Mapping[str, int]  # cells that are written beyond the range of the original
-    clipped: Mapping[str, int]  # cells that were cut back
-    left: int  # strata, or parts of them, that are not spread
-
-
-@frozen()
-class ResultLine:
-    """One estimate of an analysis, before and after."""
-
-    analysis: str
-    part: str  # which figure of the analysis; empty where it has one
-    what: str  # both in words
-    sentence: str  # what became of it
-    before: float | None  # None: there is none
-    after: float | None
-    low: float | None  # of the interval before; None: there is none to judge by
-    high: float | None
-    written: tuple[str, str, str, str]  # those four with the digits that matter
-    unit: str  # "%" or ""
-    difference: float | None  # in percent of the size of `before`
-    overlap: float | None  # of the intervals before and after, from 0 to 1
-    within: bool  # whether `after` lies in the interval before
-    changed: str  # what of a conclusion changed: "sign", "significance", or nothing
-
-
-@frozen()
-class ToldApart:
-    """How well a model distinguishes masked records from original ones, by the masked columns."""
-
-    value: float  # pMSE: 0 where it cannot, 0.25 where it always can
-    percent: float  # of the worst
-    reading: str  # in words
-    records: int  # of each file
-    seed: int | None  # by which these were drawn; None: they are all
-    terms: int  # what the model looks at
-    left_out: int  # what more it would look at without a limit
-
-
-@frozen()
-class RelationFound:
-    """How many records break a declared relation between columns."""
-
-    relation: str
-    before: int
-    after: int
-    fresh: int  # by masking alone
-    known: int  # masked records that have a value in all of its columns
-    known_before: int  # original ones
-    reading: str  # in words
-
-
-@frozen()
-class JudgedResults:
-    """What researchers would find: the same analyses before and after masking. None in public."""
-
-    declared: bool  # whether the recipe names the analyses; else they were guessed
-    level: float  # of the intervals, in percent
-    analyses: int  # that were done
-    sentences: tuple[str, ...]  # what became of each, of the first ones
-    estimates: int  # that have an interval to judge by
-    within: int  # of these
-    overlap: float | None  # of their intervals before and after, on average
-    n_changed: int  # conclusions: their sign or significance
-    changed: tuple[str, ...]  # what became of those, the worst first
-    farthest: tuple[str, ...]  # of each analysis what moved most, if it is lost or its intervals are apart
-    lines: tuple[ResultLine, ...]  # analysis by analysis, in each the worst first
-    others: int  # estimates that are not among the lines
-    told_apart: ToldApart | None  # None: no masked column varies, or too many columns for the records
-    relations: tuple[RelationFound, ...]
-    undone: tuple[str, ...]  # analyses that could not be done, and why
-    remarks: tuple[str, ...]  # what else must be known, as of records left out
-
-
-@frozen()
 class MissingValues:
     """What became of missing values in the masked columns. In public only whether any are released."""
 
@@ -222,25 +201,6 @@ class MissingValues:
     moved: int | None = None  # records of a pattern rarer than k, which joined another; None in public
     filled: int | None = None  # None in public
     blanked: int | None = None  # None in public
-
-
-@frozen()
-class RecodedColumn:
-    """A released column that was recoded before anything was masked."""
-
-    column: str
-    rule: str  # in words, as the recipe says it
-    changed: int | None  # cells that have another value; None in public
-
-
-@frozen()
-class MissingCodes:
-    """A released column in which the file distinguishes several kinds of missing values. None in public."""
-
-    column: str
-    package: str  # "spss", which declares values missing, "stata" or "sas", which have .a to .z
-    lost: int  # cells whose kind was lost: they are plain missing values
-    kept: int  # cells that still have theirs, if the kind of file that is written can hold it
 
 
 @frozen()
@@ -382,55 +342,6 @@ class JudgedRisk:
     dominance_percent: float
     n_groups: int
     constants: ConstantsFound | None = None  # None: no unit, or no masked column that is constant in units
-
-
-@frozen()
-class GivenAway:
-    """How varied a confidential column is among records with the same masked values."""
-
-    column: str
-    distinct: int
-    entropy: float
-    t: float
-    t_ordered: float | None
-    uniform_groups: int  # with one value throughout, which discloses it
-    uniform_records: int  # in those
-    by_taxonomy: bool = False  # whether t is the distance in a taxonomy
-
-
-@frozen()
-class WorstGroup:
-    """The group of records that is farthest from the whole file in a confidential column, or holds least of it."""
-
-    records: int
-    alike: int  # how many records are in groups as bad
-    bars: tuple[Bar, ...]  # shares in percent: `before` of the whole file, `after` of the group
-
-
-@frozen()
-class Demanded:
-    """What is demanded of a confidential column, and reached in what is released."""
-
-    column: str
-    goals: tuple[Goal, ...]
-    measured: str  # t: by "values", by their "order", or by a "taxonomy"
-    uniform_before: int | None  # groups that gave one value away before; None in public
-    groups_before: int | None  # of so many; None in public
-    worst: WorstGroup | None  # None in public
-
-
-@frozen()
-class JudgedDemands:
-    """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
-
-    columns: tuple[Demanded, ...]
-    holds: bool  # counted again in the released file
-    way: str
-    said: str  # what that way does
-    loss_before: (
-        float | None
-    )  # of groups that need not keep it, in percent, before refining and rounding; None in public
-    loss_after: float | None  # of those that do
 
 
 @frozen()

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from microagg.columns.kinds import Number, Semi
 from microagg.judge.loss import LOSS_WORDS, loss_word, moved
-from microagg.judge.names import shown
 from microagg.judge.parts import ColumnLoss, JudgedMove, Loss
 from microagg.judge.run import JudgedRun
+from microagg.judge.text import shown
 
 if TYPE_CHECKING:
     from microagg.release import Release

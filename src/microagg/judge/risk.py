@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.columns.table import Table
-from microagg.judge.names import shown
 from microagg.judge.parts import ColumnRisk, ConstantsFound, JudgedLinkage, JudgedRisk, RecordRisk, finite
 from microagg.judge.run import JudgedRun
+from microagg.judge.text import shown
 from microagg.measures.dominance import measure_dominance
 from microagg.work import Progress
 

@@ -12,7 +12,7 @@ from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.kinds import Kind, Semi, Taxonomy
 from microagg.columns.recoding import Recoding
 from microagg.columns.roles import Role
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 
 if TYPE_CHECKING:
     from microagg.release import Release

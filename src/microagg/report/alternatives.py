@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from microagg.base.frozen import frozen
 from microagg.judge.comparison import Candidate, Comparison
-from microagg.judge.names import shown
 from microagg.judge.parts import finite
+from microagg.judge.text import count, shown
 from microagg.measures.criterion import Criterion
-from microagg.report.text import count
 
 
 @frozen()

@@ -1,10 +1,10 @@
 """What was done with the values of each kind, with what is missing and with the digits of means, in words."""
 
 from microagg.judge import Judgement
+from microagg.judge.parts import Fact
 from microagg.judge.run import JudgedRun, KindFacts
-from microagg.report.parts import Fact
-from microagg.report.text import at_most, counted, first_of, sentence
-from microagg.report.weights import total_words
+from microagg.judge.text import at_most, counted, first_of, sentence
+from microagg.judge.topics.weights import total_words
 
 _KINDS = {"number": "number", "date": "date", "ordinal": "ordinal", "nominal": "nominal", "semi": "semi-continuous"}
 _NOMINAL = {

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from microagg.columns.roles import Role
 from microagg.columns.weights import DOMINATED
 from microagg.judge import Judgement
-from microagg.judge.parts import Alone, GivenAway, JudgedGroups, JudgedRisk
+from microagg.judge.parts import Alone, Finding, JudgedGroups, JudgedRisk, WrittenFacts
 from microagg.judge.run import JudgedRun
-from microagg.report import moments, origin, results, sample, values, weights
-from microagg.report.parts import Finding, WrittenFacts
-from microagg.report.text import count, counted, first_of, listed, percent, quoted
+from microagg.judge.text import count, counted, first_of, listed, percent, quoted
+from microagg.judge.topics import moments, origin, results, sample, weights
+from microagg.judge.topics.confidential import GivenAway
+from microagg.report import values
 
 CLOSE = 20.0
 """Percent of the records: above, it is a finding that all their values are close to the released ones."""

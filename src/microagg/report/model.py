@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.judge import Judgement, judge
 from microagg.judge.comparison import Comparison
-from microagg.report import alternatives, diversity, results, worded, words
+from microagg.judge.parts import SourceFacts as SourceFacts
+from microagg.judge.parts import WrittenFacts as WrittenFacts
+from microagg.judge.topics import confidential, results
+from microagg.report import alternatives, worded, words
 from microagg.report.parts import ReportModel as ReportModel
-from microagg.report.parts import SourceFacts as SourceFacts
-from microagg.report.parts import WrittenFacts as WrittenFacts
 from microagg.report.verdict import verdict
 from microagg.work import Progress
 
@@ -86,8 +87,8 @@ def put_into_words(
         correlations=worded.correlations(judgement),
         results=results.section(judgement.results),
         risk=worded.risk(judgement),
-        diversity=tuple(map(worded.diversity, judgement.diversity)),
-        kept=diversity.section(judgement),
+        diversity=tuple(map(confidential.row, judgement.diversity)),
+        kept=confidential.section(judgement),
         tree=judgement.tree,
         map=None if comparison is None or judgement.public else alternatives.section(comparison),
         checklist=words.checklist(judgement, written),

@@ -11,8 +11,8 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from microagg.report import text
-from microagg.report.results import word_of
+from microagg.judge import text
+from microagg.judge.topics.results import word_of
 
 
 class _Compiled(BytecodeCache):

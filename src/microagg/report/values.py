@@ -1,11 +1,10 @@
 """What was found of the released values: codes averaged, zeros lost, records left out, cells filled, totals moved."""
 
 from microagg.judge import Judgement
-from microagg.judge.parts import ColumnChange, ColumnLoss
+from microagg.judge.parts import ColumnChange, ColumnLoss, Finding
+from microagg.judge.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
+from microagg.judge.topics.weights import total_words
 from microagg.report.done import rounding_moved
-from microagg.report.parts import Finding
-from microagg.report.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
-from microagg.report.weights import total_words
 from microagg.report.worded import before_after, has_spike, risen
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning

@@ -2,9 +2,11 @@
 
 from microagg.columns.roles import Role
 from microagg.judge import Judgement
-from microagg.judge.parts import Alone, JudgedGroups
+from microagg.judge.parts import Alone, Fact, JudgedGroups, State, WrittenFacts
 from microagg.judge.run import JudgedRun
-from microagg.report import diversity, results, values, weights
+from microagg.judge.text import at_most, count, counted, listed, percent, quoted, sentence
+from microagg.judge.topics import confidential, results, weights
+from microagg.report import values
 from microagg.report.findings import (
     CLOSE,
     CLOSELY,
@@ -18,8 +20,7 @@ from microagg.report.findings import (
     rebuilt_words,
     strata_words,
 )
-from microagg.report.parts import Fact, State, Verdict, WrittenFacts
-from microagg.report.text import at_most, count, counted, listed, percent, quoted, sentence
+from microagg.report.parts import Verdict
 from microagg.report.worded import (
     before_after,
     bound_words,
@@ -63,11 +64,11 @@ def verdict(judgement: Judgement, written: WrittenFacts) -> Verdict:
             f"The promise holds: every record has the same masked values as at least {groups.reached - 1} others."
         )
     if holds:
-        headline = sentence([headline, diversity.headline(judgement), *_not_covered(judgement)])
+        headline = sentence([headline, confidential.headline(judgement), *_not_covered(judgement)])
     found = () if public else findings(judgement, written, holds)
     lines = [
-        Fact("Promised", sentence([_promised(judgement.run, groups), diversity.headline(judgement)])),
-        Fact("Kept", sentence([_kept(groups, holds), diversity.reached(judgement.kept)])),
+        Fact("Promised", sentence([_promised(judgement.run, groups), confidential.headline(judgement)])),
+        Fact("Kept", sentence([_kept(groups, holds), confidential.reached(judgement.kept)])),
         Fact("Lost", _lost(judgement)),
         *_values(judgement),
         *results.facts(judgement.results),
@@ -252,7 +253,7 @@ def _lost(judgement: Judgement) -> str:
     if judgement.public:
         return sentence([_lost_in_public(judgement), correlations])
     words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words += [weights.lost(judgement), diversity.cost(judgement), _once(judgement), _least(judgement)]
+    words += [weights.lost(judgement), confidential.cost(judgement), _once(judgement), _least(judgement)]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(

@@ -7,18 +7,18 @@ from microagg.judge.parts import (
     ColumnChange,
     ColumnLoss,
     Distribution,
-    GivenAway,
+    Figure,
     JudgedMove,
     JudgedRisk,
     SizeCount,
     finite,
+    worded,
 )
+from microagg.judge.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 from microagg.measures.measure import HIGHER, Measure
 from microagg.report.parts import (
     CorrelationsSection,
     DistributionPicture,
-    DiversityRow,
-    Figure,
     GroupsSection,
     LeftOutSection,
     LossRow,
@@ -27,9 +27,7 @@ from microagg.report.parts import (
     RiskSection,
     SizeRow,
     SpikeRow,
-    worded,
 )
-from microagg.report.text import FIXED, count, counted, first_of, listed, percent, points, quoted, sentence
 
 LOSS_SCALE = (
     "Small is below 5 %, moderate is 5 to 20 %, large is above 20 %. These words are a convention of this report."
@@ -298,20 +296,3 @@ def sample_words(found: JudgedRisk, error: float) -> str:
 def _error_words(error: float) -> str:
     """Return the standard error of a percentage: in points, or it would be read as percent of the figure."""
     return f" (standard error {error:.2f} percentage points)" if error else ""
-
-
-def diversity(own: GivenAway) -> DiversityRow:
-    """Return what the groups have in common in a confidential column."""
-    return worded(DiversityRow, own, text=_diversity_words(own))
-
-
-def _diversity_words(own: GivenAway) -> str:
-    if own.distinct <= 1:
-        groups = counted(own.uniform_groups, "group has", "groups have")
-        return (
-            f"{groups} only one value ({counted(own.uniform_records, 'record')} in all). If somebody knows that a "
-            f"person is in such a group, they know the person's value."
-        )
-    if own.distinct == 2:
-        return "At least one group has only two different values."
-    return f"Every group has at least {count(own.distinct)} different values."

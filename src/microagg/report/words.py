@@ -7,12 +7,12 @@ from microagg.columns.roles import Role
 from microagg.files.databases import is_database, table_name
 from microagg.judge import Judgement
 from microagg.judge.bins import SMALL_CELL
-from microagg.judge.parts import JudgedGroups
+from microagg.judge.parts import Fact, Finding, JudgedGroups, SourceFacts, WrittenFacts
 from microagg.judge.run import JudgedBlocks, JudgedRun, Refined
-from microagg.report import diversity, moments, sample, weights
+from microagg.judge.text import count, counted, listed, quoted, sentence, shown
+from microagg.judge.topics import confidential, moments, sample, weights
 from microagg.report.done import kinds, missing_values, released, rounding
-from microagg.report.parts import Fact, Finding, SourceFacts, SourceSection, WrittenFacts
-from microagg.report.text import count, counted, listed, quoted, sentence, shown
+from microagg.report.parts import SourceSection
 
 TWO_RELEASES = (
     "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "
@@ -45,7 +45,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     if run.search is not None:
         why = f"{_SEARCHES.get(run.search, '')} The groups are the same either way."
         facts.append(Fact("search", shown(run.search), why.strip()))
-    facts += diversity.done(judgement)
+    facts += confidential.done(judgement)
     facts.append(_blocks(run.blocks))
     facts += [_selected(run), *_once(judgement)]
     equally = ", so that all count equally" if run.scale == "standard" and not run.importance else ""
@@ -192,7 +192,7 @@ def checklist(judgement: Judgement, written: WrittenFacts) -> tuple[Finding, ...
     topics = {Role.KEEP: "kept columns", Role.CONFIDENTIAL: "confidential columns", Role.WEIGHT: "weights"}
     by_group = weights.checked(judgement)
     for role, topic in topics.items():
-        more = diversity.covered(judgement) if role is Role.CONFIDENTIAL else ""
+        more = confidential.covered(judgement) if role is Role.CONFIDENTIAL else ""
         unchanged = _unchanged(topic, run.names(role), judgement.alone.by_column, more)
         found.append(by_group if by_group is not None and role is Role.WEIGHT else unchanged)
     found.append(_strata(judgement))
@@ -341,7 +341,7 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
             "value and estimate the largest one closely."
         )
         found.append(sentence([total, moments.dominance(judgement)]))
-    found += diversity.limits(judgement) + sample.limits(judgement)
+    found += confidential.limits(judgement) + sample.limits(judgement)
     if run.per_column:
         found.insert(
             0, "k holds for each column separately. Whole records may be unique, and an intruder may find them."

@@ -19,7 +19,7 @@ from microagg.columns.kinds import KINDS
 from microagg.columns.roles import Role
 from microagg.errors import InvalidParameter, MicroaggError
 from microagg.jobs.inspecting import check_weight
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import Recipe, Roles, choices, choices_of
 from microagg.recipe._file import read_candidates
 

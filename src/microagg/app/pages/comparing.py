@@ -21,7 +21,7 @@ from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
 from microagg.jobs.candidates import not_used
 from microagg.judge.comparison import Comparison
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.measures.criterion import Criterion
 from microagg.measures.definitions import defined
 from microagg.recipe import Recipe

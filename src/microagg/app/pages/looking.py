@@ -17,7 +17,7 @@ from microagg.app.worker import COMPARE, DRAW, EXPORT, TRY
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
 from microagg.jobs.trial import MOST_ROWS, SECTIONS, Looked, peek_at, set_beside
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import Recipe
 
 _COLUMNS = 12  # drawn on one page where nobody chooses

@@ -14,7 +14,7 @@ from microagg.app.remedies import against, faster, offered, seen_at, taken
 from microagg.app.session import Session
 from microagg.app.worker import TRY
 from microagg.errors import MicroaggError
-from microagg.judge.names import shown
+from microagg.judge.text import shown
 from microagg.recipe import PARTS
 
 ELSEWHERE = ("roles", "kinds", "read", "join", "output", "compare")

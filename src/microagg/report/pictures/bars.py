@@ -6,10 +6,10 @@ from typing import Any
 from markupsafe import Markup
 
 from microagg.judge.parts import Bar, Distribution
-from microagg.report.parts import WorstPicture
+from microagg.judge.text import THIN, percent
+from microagg.judge.topics.confidential import WorstPicture
 from microagg.report.pictures.scales import FONT, Scale, cut_short, text_width
 from microagg.report.templates import drawn
-from microagg.report.text import THIN, percent
 
 _WIDTH, _ROW, _THICK = 300.0, 18.0, 11.0
 _BROAD = 360.0  # of a picture whose names are those of classes

@@ -3,9 +3,9 @@
 from markupsafe import Markup
 
 from microagg.judge.parts import Correlations
+from microagg.judge.text import points
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
-from microagg.report.text import points
 
 _FEW = 16  # columns up to which a cell holds its figure
 _STRONGEST = 0.1  # a change that is drawn in full where all are smaller

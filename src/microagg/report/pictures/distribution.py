@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from microagg.judge.parts import Distribution
+from microagg.judge.text import percent
 from microagg.report.pictures.bars import apart, bar_name, bar_words, bars
 from microagg.report.pictures.scales import FONT, Scale, Tick, exact, steps, text_width, ticks
 from microagg.report.templates import drawn, px
-from microagg.report.text import percent
 
 _WIDTH, _TOP, _FLOOR, _HEIGHT = 300.0, 6.0, 92.0, 112.0
 _MOST_TICKS = 5

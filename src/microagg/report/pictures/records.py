@@ -2,10 +2,10 @@
 
 from markupsafe import Markup
 
+from microagg.judge.text import percent
 from microagg.report.parts import RecordsPicture
 from microagg.report.pictures.scales import Scale, exact, steps, ticks
 from microagg.report.templates import drawn
-from microagg.report.text import percent
 
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 672.0, 10.0, 176.0
 

@@ -4,12 +4,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.judge.parts import ResultLine
-from microagg.report.parts import ResultsSection
+from microagg.judge.text import counted
+from microagg.judge.topics.results import ResultLine, ResultsSection, word_of
 from microagg.report.pictures.scales import FONT, Scale, cut_short
-from microagg.report.results import word_of
 from microagg.report.templates import drawn
-from microagg.report.text import counted
 
 _WIDTH, _ROW, _HEAD, _THICK = 510.0, 18.0, 20.0, 10.0
 _NAMES, _INDENT = 196.0, 12.0  # room for what is estimated, and how far figures of one analysis are indented

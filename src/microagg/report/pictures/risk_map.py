@@ -6,12 +6,12 @@ from typing import Any
 from markupsafe import Markup
 
 from microagg.base.frozen import frozen
+from microagg.judge.text import number as plain
+from microagg.judge.text import percent
 from microagg.measures.criterion import Criterion
 from microagg.report.alternatives import MapSection
 from microagg.report.pictures.scales import Scale, around, cut_short, text_width, ticks
 from microagg.report.templates import drawn, px
-from microagg.report.text import number as plain
-from microagg.report.text import percent
 
 _LEFT, _RIGHT, _TALL = 50.0, 668.0, 330.0
 _FONT = 12.0

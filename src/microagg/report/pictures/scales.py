@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from microagg.base.frozen import frozen
+from microagg.judge.text import THIN
 from microagg.report.templates import px
-from microagg.report.text import THIN
 
 FONT = 11.0
 """The size of a picture's letters, unless it says otherwise."""

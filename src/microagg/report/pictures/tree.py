@@ -7,10 +7,10 @@ from typing import Any
 from markupsafe import Markup
 
 from microagg.judge.parts import JudgedTree
+from microagg.judge.text import counted, listed
 from microagg.pictures.plots import tree_places
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
-from microagg.report.text import counted, listed
 
 _WIDEST = 460.0
 _RING = 84.0  # between a column and its neighbours, where there is room

@@ -4,9 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from microagg.judge.names import shown as shown
-
+_JOINERS = "\u200c\u200d"  # which some scripts need
 THIN, FIXED = "\u202f", "\u00a0"  # spaces that no line breaks at
+
+
+def shown(name: Any) -> str:
+    """Return a column's name as it may be displayed: no control or direction marks, which could disguise it."""
+    return "".join(
+        char if char.isprintable() or char in _JOINERS else " " if char.isspace() else "\ufffd" for char in str(name)
+    )
 
 
 def quoted(name: Any) -> str:

@@ -1,18 +1,21 @@
-"""What is said of variances and covariances that are kept: how, how exactly, and what becomes public by it."""
+"""Variances and covariances that are kept: how, how exactly, and what becomes public by it."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from microagg.columns.roles import Role
-from microagg.judge import Judgement
-from microagg.judge.parts import JudgedMoments
-from microagg.report.parts import Fact, Finding
-from microagg.report.text import at_most, count, counted, first_of, listed, quoted, sentence
+from microagg.judge.parts import Fact, Finding
+from microagg.judge.text import at_most, count, counted, first_of, listed, quoted, sentence
+from microagg.mask.moments import MomentFacts
 
-_CLOSE = 1.0  # percent: variances that miss those of the original by more are not called the same
+if TYPE_CHECKING:
+    from microagg.judge.judgement import Judgement
+
+_CLOSE = 0.01  # variances that miss those of the original by a larger share are not called the same
 _NO_COVARIANCE = 1e-4  # of standard scores: what is less has no figure
 
 
-def done(judgement: Judgement) -> list[Fact]:
+def done(judgement: "Judgement") -> list[Fact]:
     """Return how variances were kept; in public nothing that was counted."""
     run, found = judgement.run, judgement.moments
     if run.moments == "none":
@@ -39,12 +42,12 @@ def done(judgement: Judgement) -> list[Fact]:
     return [Fact("moments", value, sentence(words))]
 
 
-def _how(judgement: Judgement) -> str:
+def _how(judgement: "Judgement") -> str:
     each = " for each stratum" if judgement.run.names(Role.STRATUM) else ""
     return f"released {judgement.run.aggregate}s were spread (moved apart) by one linear map{each}"
 
 
-def _in_public(judgement: Judgement) -> str:
+def _in_public(judgement: "Judgement") -> str:
     """Return whose variances they are, and what the recipe alone shows of how exact that is."""
     run = judgement.run
     but = [
@@ -59,14 +62,14 @@ def _in_public(judgement: Judgement) -> str:
     return sentence([same, _left_out(judgement)])
 
 
-def _left_out(judgement: Judgement) -> str:
+def _left_out(judgement: "Judgement") -> str:
     """Return of which records variances are kept, where some were left out."""
     found = judgement.left_out
     return "This is about the released records: some were left out." if found.records != 0 else ""
 
 
-def _exactness(judgement: Judgement, found: JudgedMoments) -> str:
-    words = f"Variances differ from those of the original by {at_most(found.variance_error)}"
+def _exactness(judgement: "Judgement", found: MomentFacts) -> str:
+    words = f"Variances differ from those of the original by {at_most(100.0 * found.variance_error)}"
     if judgement.run.moments == "variance":
         return f"{words}."
     error = found.covariance_error
@@ -74,7 +77,7 @@ def _exactness(judgement: Judgement, found: JudgedMoments) -> str:
     return f"{words}, covariances of standard scores by {most}."
 
 
-def _values(found: JudgedMoments) -> list[str]:
+def _values(found: MomentFacts) -> list[str]:
     """Return how many cells left the range of the original, and how many were cut back."""
     words = ["No value is outside the range of the original column."]
     if found.outside:
@@ -86,11 +89,11 @@ def _values(found: JudgedMoments) -> list[str]:
     return words
 
 
-def _by_column(cells: Mapping[str, int]) -> str:
+def _by_column(cells: Mapping[Any, int]) -> str:
     return first_of([f"{quoted(name)} ({count(number)})" for name, number in cells.items()])
 
 
-def findings(judgement: Judgement) -> list[Finding]:
+def findings(judgement: "Judgement") -> list[Finding]:
     """Return that original variances become public, what follows from them, and which values cannot be."""
     run, found = judgement.run, judgement.moments
     if found is None or not found.columns:
@@ -110,7 +113,7 @@ def findings(judgement: Judgement) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _out_of_range(found: JudgedMoments) -> list[Finding]:
+def _out_of_range(found: MomentFacts) -> list[Finding]:
     """Return in which columns spreading made values that the original column does not reach."""
     if not found.outside:
         return []
@@ -126,14 +129,14 @@ def _out_of_range(found: JudgedMoments) -> list[Finding]:
     ]  # fmt: skip
 
 
-def dominance(judgement: Judgement) -> str:
+def dominance(judgement: "Judgement") -> str:
     """Return what the rule of dominance takes to be known, where groups do not release their means."""
     if judgement.run.moments == "none":
         return ""
     return "Released means were spread. This does not protect: how far can be worked out from the masked file."
 
 
-def varies(judgement: Judgement) -> str:
+def varies(judgement: "Judgement") -> str:
     """Return, for the limits, what analyses find of variation."""
     run = judgement.run
     if run.moments == "none":
@@ -150,3 +153,20 @@ def varies(judgement: Judgement) -> str:
         f"of whole columns are kept where all members of a group get its mean, unrounded{cut}. Medians and commonest "
         f"categories do not keep totals."
     )
+
+
+def as_json(found: MomentFacts | None) -> dict[str, Any]:
+    """Return which variances or covariances are kept, how exactly, and what that did to values."""
+    if found is None:
+        return {}
+    return {
+        "moments": {
+            "kept": found.which,
+            "columns": list(map(str, found.columns)),
+            "variance_error_percent": 100.0 * found.variance_error,
+            "covariance_error": found.covariance_error,
+            "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
+            "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
+            "strata_left_as_they_are": found.left,
+        }
+    }

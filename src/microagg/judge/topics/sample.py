@@ -1,14 +1,30 @@
-"""Which records of a file are judged where not all are; counts of them become estimates of the whole file's."""
+"""Records that are judged where not all are: which they are, and what counts of them say of the whole file."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from microagg.judge.parts import Alone, GivenAway, JudgedRisk, JudgedSample, JudgedWeights
+from microagg.base.frozen import frozen
+from microagg.judge.parts import Alone, Finding, JudgedRisk
+from microagg.judge.text import count, percent
+from microagg.judge.topics.confidential import GivenAway
+from microagg.judge.topics.weights import JudgedWeights
 
 if TYPE_CHECKING:
+    from microagg.judge.judgement import Judgement
     from microagg.release import Release
+
+
+@frozen()
+class JudgedSample:
+    """The records that are judged where a file does not fit into memory: those of whole groups."""
+
+    records: int
+    of_records: int
+    groups: int
+    of_groups: int
+    error: float  # the standard error of a share of records, at most, in percent
 
 
 def sample_of(release: "Release[Any]") -> JudgedSample | None:
@@ -72,3 +88,39 @@ class SampleScale:
             population=None if population is None else self._factor * population,
             expected_links=None if links is None else self._factor * links,
         )
+
+
+def findings(judgement: "Judgement") -> list[Finding]:
+    """Return that only some records were judged."""
+    if judgement.sample is None:
+        return []
+    short = f"judged on {_drawn(judgement)}"
+    return [Finding("note", "sample", _words(judgement), f"{short}; k and the information loss are of the whole file.")]
+
+
+def limits(judgement: "Judgement") -> list[str]:
+    """Return the same, for what is not claimed."""
+    return [] if judgement.sample is None else [_words(judgement)]
+
+
+def _drawn(judgement: "Judgement") -> str:
+    own = judgement.sample
+    assert own is not None
+    return f"{count(own.records)} of {count(own.of_records)} records"
+
+
+def _words(judgement: "Judgement") -> str:
+    own = judgement.sample
+    assert own is not None
+    words = (
+        f"The file is larger than memory, and was judged on {_drawn(judgement)}: those of {count(own.groups)} of its "
+        f"{count(own.of_groups)} groups. k, the groups, the strata, missing values and the information loss are those "
+        f"of the whole file. All other figures are of the records drawn"
+    )
+    if judgement.public:
+        return f"{words}."
+    return (
+        f"{words}; counts are estimates from them, and the standard error of a share of records is at most "
+        f"{percent(own.error)}. Records were linked only to records drawn. The whole file has more records that fit: "
+        f"linkage is an upper limit, and so is the number of records with unique values."
+    )

@@ -1,0 +1,1 @@
+"""What is found of a release and said of it: a file for each thing."""
