@@ -227,6 +227,7 @@ def test_too_many_units_are_not_solved(monkeypatch):
         solved_unknowns(sparse.csr_matrix(np.ones((3, 3)) + np.eye(3)), most=2)
 
 
+@pytest.mark.campaign
 def test_a_panel_gives_values_away_and_does_not_where_they_are_masked_once():
     frame, unit, known, wanted = panel(300, 0)
     figures = {}

@@ -17,6 +17,7 @@ from microagg.columns.weights import Members, Weights, WeightStep, count_steps
 from microagg.errors import InvalidData, InvalidParameter, PromiseBroken, RoleError
 from microagg.mask.demands import enough_weighing
 from microagg.report.model import build
+from tests.lengths import first_few
 from tests.reference import weights as by_the_book
 
 
@@ -121,7 +122,7 @@ def test_groups_whose_weight_still_shows_categories_are_counted(seed, k, by_job)
     assert expected <= by_the_book.revealing(frame["w"].tolist(), means, columns, labels, k)
 
 
-@pytest.mark.parametrize("coded", [False, True])
+@pytest.mark.parametrize("coded", first_few(1, [False, True]))
 def test_dropped_columns_and_numbers_of_few_values_can_be_of_the_design(tmp_path, coded):
     rng, weights = np.random.default_rng(0), np.array([10.0, 30.0, 70.0, 20.0])
     region = rng.integers(0, 4, 500)

@@ -36,7 +36,7 @@ def posts(client):
     return sorted(one for one in found if any(one[0].startswith(path) for path in known))
 
 
-@pytest.mark.parametrize("what", first_few(4, HOSTILE))
+@pytest.mark.parametrize("what", first_few(1, HOSTILE))
 def test_no_field_of_any_page_brings_a_fault(client, what):
     text = HOSTILE[what].encode("utf-8", "surrogatepass")
     for action, fields in posts(client):

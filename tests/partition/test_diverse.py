@@ -40,7 +40,7 @@ def plain(X):
     return plain_records(np.ascontiguousarray(X.T))
 
 
-@given(data=st.data(), case=matrices_and_k(most_columns=3), wanted=st.integers(1, 6))
+@given_few(30, 100, data=st.data(), case=matrices_and_k(most_columns=3), wanted=st.integers(1, 6))
 def test_choosing_candidates_equals_its_oracle(data, case, wanted):
     X, k = case
     file, _ = data.draw(columns(X.shape[0]))
@@ -54,7 +54,7 @@ def test_choosing_candidates_equals_its_oracle(data, case, wanted):
     assert Demand.of([column]).figures(labels)[0].distinct.min() >= wanted
 
 
-@given(data=st.data(), case=matrices_and_k(most_columns=3), t=st.sampled_from([0.02, 0.1, 0.2, 0.5]))
+@given_few(30, 100, data=st.data(), case=matrices_and_k(most_columns=3), t=st.sampled_from([0.02, 0.1, 0.2, 0.5]))
 def test_closeness_first_equals_its_oracle(data, case, t):
     X, k = case
     n = X.shape[0]

@@ -96,6 +96,7 @@ def test_strata_stay_apart():
         assert np.unique(regions[release.groups == group]).size == 1
 
 
+@pytest.mark.campaign
 def test_a_time_limit_fills_or_ends_a_schedule_and_can_be_repeated():
     X = ma.datasets.normal(800, 4, seed=0)
     labels = ma.MDAV(k=3).fit_predict(X)
