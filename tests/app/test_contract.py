@@ -10,8 +10,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
-DECLARED = ("microagg.recipe", "microagg.files.formats.kinds")
-"""What both edges make their words and fields of: the choices of a recipe, the kinds of files."""
+DECLARED = ("microagg.recipe", "microagg.files.formats.kinds", "microagg.judge.text")
+"""What both edges make their words and fields of: choices of a recipe, kinds of files, how names are displayed."""
 
 
 def needed(requirements):

@@ -14,7 +14,8 @@ import pytest
 
 import microagg as ma
 from microagg.errors import InvalidParameter
-from microagg.report import SourceFacts, build, render, text
+from microagg.judge import text
+from microagg.report import SourceFacts, build, render
 
 BAD = "<script>alert(1)</script>"
 ROLES = {"identifiers": ["person"], "weight": "weight", "strata": ["region"]}

@@ -9,7 +9,7 @@ from microagg.cli._terminal import Terminal, shown
 from microagg.jobs import masking, outputs, writing
 from microagg.jobs.again import command, script, unsaid
 from microagg.jobs.ahead import compiling_ahead
-from microagg.jobs.facts import written_facts
+from microagg.jobs.facts import recoded_of, written_facts
 from microagg.jobs.opening import DEFAULT_K
 from microagg.jobs.process import listen_closely
 from microagg.recipe import Recipe
@@ -60,7 +60,7 @@ def _in_memory(terminal: Terminal, address: str, wishes: Wishes, chosen: dict[st
     with terminal.wait("writing and counting"):
         written = writing.write(release, file, wishes.output, to=wishes.to, overwrite=wishes.force)
     terminal.say("\n".join([f"\n{release!r}", *written.results]))
-    for one in written.recoded:
+    for one in recoded_of(written.told):
         terminal.say(f"Recoded before masking: {one['column']}: {one['rule']} ({one['cells_changed']} cells changed)")
     terminal.say("\n".join(written.lines))
     places = written.places

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.judge.parts import Finding
 from microagg.judge.text import FIXED, THIN
-from microagg.judge.topics import moments, results, weights
+from microagg.judge.topics import results, weights
+from microagg.judge.topics.moments import MOMENTS
 from microagg.measures.definitions import measures_of_both
 from microagg.report.parts import ReportModel
 
@@ -73,7 +74,7 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         **weights.as_json(release.weights),
         **diversity_facts(release.diversity),
         **once_facts(release.once),
-        **moments.as_json(release.moments),
+        **({} if release.moments is None else MOMENTS.as_json(release.moments)),
         "results": results.as_json(release.results),
         "figures": {one.name: one.value for one in measures_of_both(release.loss, release.risk)},
     }
@@ -138,10 +139,11 @@ def written_facts(release: "Release[Any]", written: "Written") -> dict[str, Any]
         **({} if joined is None else households_facts(joined)),
         **written.places,
         **release_facts(release),
+        **topics_of(written.told),
         "sha256": written.sha256,
-        "recoded": written.recoded,
+        "recoded": recoded_of(written.told),
         "warnings": written.warnings,
-        "findings": written.findings,
+        "findings": findings_of(written.told),
         "differences": [{"sign": one.sign, "column": one.column, "text": one.text} for one in release.differences],
     }
 
@@ -294,6 +296,11 @@ def findings_of(model: ReportModel) -> list[dict[str, Any]]:
 def recoded_of(model: ReportModel) -> list[dict[str, Any]]:
     """Return the columns that were recoded before they were masked: the rule in words, and the cells that changed."""
     return [{"column": one.column, "rule": one.rule, "cells_changed": one.changed} for one in model.recoded]
+
+
+def topics_of(model: ReportModel) -> dict[str, Any]:
+    """Return the figures of each topic that has any, by its name."""
+    return {name: own for one in model.topics for name, own in one.figures.items()}
 
 
 def bound_of(model: ReportModel) -> list[str]:

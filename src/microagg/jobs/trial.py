@@ -13,7 +13,7 @@ from microagg.algorithms.dependence import dependence
 from microagg.algorithms.selection import select_columns
 from microagg.base.frozen import frozen
 from microagg.columns import frames
-from microagg.jobs.facts import findings_of, release_facts
+from microagg.jobs.facts import findings_of, release_facts, topics_of
 from microagg.judge.judgement import tree_by
 from microagg.judge.loss import loss_word
 from microagg.judge.parts import Figure, JudgedTree, WrittenFacts
@@ -106,7 +106,7 @@ def full_figures(release: Release[Any], first: Tried, progress: Progress | None 
         verdict=model.verdict.headline,
         state=model.verdict.state,
         findings=findings_of(model),
-        facts=release_facts(release),
+        facts=release_facts(release) | topics_of(model),
     )
 
 
@@ -120,6 +120,7 @@ SECTIONS = {
     "confidential": "Confidential columns",
     "results": "What researchers would find",
     "tree": "Dependence tree",
+    "topics": "More",
 }
 """The sections of the report that a page can show by itself; "columns" is drawn column by column (`Looked.columns`)."""
 

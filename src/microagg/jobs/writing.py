@@ -16,7 +16,7 @@ from microagg.files.formats.excel import check_table
 from microagg.files.sources import Source
 from microagg.files.stores import is_store, where
 from microagg.jobs.again import program, shell
-from microagg.jobs.facts import bound_of, findings_of, recoded_of, results_of, warnings_among
+from microagg.jobs.facts import bound_of, findings_of, results_of, warnings_among
 from microagg.jobs.masking import judge, mask_beyond_memory
 from microagg.jobs.opening import Opened
 from microagg.jobs.outputs import (
@@ -68,12 +68,8 @@ class Written:
         As it was written: every choice settled.
     sha256 : str or None
         Of the source; None of a database.
-    findings : list of dict
-        What the report finds, the gravest first (`microagg.jobs.facts`).
-    recoded : list of dict
-        The columns that were recoded before they were masked: how, and how many cells changed.
-    results : list of str
-        Lines that say how low the loss could be, and how many results of researchers survive.
+    told : ReportModel
+        What the internal report says.
     earlier : list of str
         A line that warns of earlier releases of the same file, where the folders beside the output hold any.
     """
@@ -81,15 +77,18 @@ class Written:
     places: dict[str, str]
     recipe: Recipe
     sha256: str | None
-    findings: list[dict[str, Any]] = field(default_factory=list)
-    recoded: list[dict[str, Any]] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    told: ReportModel
     earlier: list[str] = field(default_factory=list)
+
+    @property
+    def results(self) -> list[str]:
+        """Lines that say how low the loss could be, and how many results of researchers survive."""
+        return [*bound_of(self.told), *results_of(self.told)]
 
     @property
     def warnings(self) -> list[str]:
         """A line for each finding to look at, for confidential columns without a limit, and for earlier releases."""
-        return [*warnings_among(self.findings), *without_limit(self.recipe), *self.earlier]
+        return [*warnings_among(findings_of(self.told)), *without_limit(self.recipe), *self.earlier]
 
     @property
     def lines(self) -> list[str]:
@@ -165,9 +164,7 @@ def write(
     inside = _places_inside(opened.address, households, whole, again=again)
     reports = [what for what in ("report", "public_report") if what in inside]
     steps = len(reports) + 2
-    findings: list[dict[str, Any]] = []
-    recoded: list[dict[str, Any]] = []
-    results: list[str] = []
+    models: dict[str, ReportModel] = {}
     with whole_output(folder, to, overwrite, left_by_a_run(opened.address, households)) as made:
         own = {what: made.folder / place for what, place in inside.items()}
         for step, what in enumerate(reports):
@@ -176,8 +173,7 @@ def write(
             public = what == "public_report"
             model = report_model(release, opened, public=public, to=to, comparison=comparison, progress=heard)
             write_report(model, own[what])
-            findings, recoded = findings or findings_of(model), recoded or recoded_of(model)
-            results = results or [*bound_of(model), *results_of(model)]
+            models[what] = model
         whole.write(own["recipe"], made_for=source.name)
         whole.write_public(own["public_recipe"], made_for=source.name)
         for script, text in (("command", shell), ("script", program)) if again else ():
@@ -197,7 +193,7 @@ def write(
     places = {what: str(folder / place) for what, place in inside.items()}
     places |= {} if to is None else {"masked": without_credentials(to)}
     earlier = earlier_words(earlier_releases(folder, origin), opened.address)
-    return Written(places, whole, source.sha256, findings, recoded, results, earlier)
+    return Written(places, whole, source.sha256, models["report"], earlier)
 
 
 def _places_inside(address: str, households: str | None, recipe: Recipe, *, again: bool) -> dict[str, str]:
@@ -312,9 +308,8 @@ def write_beyond_memory(
         origin.write(own["rows"])
     places = {what: str(folder / place) for what, place in inside.items()}
     places |= {} if to is None else {"masked": without_credentials(to)}
-    earlier, told = earlier_words(earlier_releases(folder, origin), address), models["report"]
-    results = [*bound_of(told), *results_of(told)]
-    written = Written(places, whole, None, findings_of(told), [], results, earlier)
+    earlier = earlier_words(earlier_releases(folder, origin), address)
+    written = Written(places, whole, None, models["report"], earlier)
     return written, release, judged
 
 

@@ -28,12 +28,12 @@ from microagg.judge.public import public_change_of_correlations, public_loss_of,
 from microagg.judge.risk import risk_of
 from microagg.judge.run import JudgedRun, columns_of, run_of
 from microagg.judge.text import shown
+from microagg.judge.topics import TOPICS
 from microagg.judge.topics.confidential import GivenAway, JudgedDemands, diversity_of, kept_of
 from microagg.judge.topics.origin import MissingCodes, RecodedColumn, missing_codes_of, missing_weights_of, recoded_of
 from microagg.judge.topics.results import JudgedResults
-from microagg.judge.topics.sample import JudgedSample, SampleScale, sample_of
+from microagg.judge.topics.sample import SAMPLE, SampleScale
 from microagg.judge.topics.weights import JudgedWeights, weighing_of
-from microagg.mask.moments import MomentFacts
 from microagg.measures.definitions import measures_of_both
 from microagg.measures.measure import Measure
 from microagg.work import Progress, stage, tell
@@ -85,8 +85,6 @@ class Judgement(ReadOnly):
     strata : Strata or None
     weights : JudgedWeights or None
         What weights did and disclose; None where there are none, and in public.
-    moments : MomentFacts or None
-        How exactly variances or covariances are kept; None where they are not, and in public.
     results : JudgedResults or None
         What researchers would find; None in public.
     alone : Alone
@@ -107,10 +105,10 @@ class Judgement(ReadOnly):
         How varied the confidential columns are among records with the same masked values.
     kept : JudgedDemands or None
         What is demanded of confidential columns, and what is reached; None where nothing is.
-    sample : JudgedSample or None
-        Which records are judged, where not all are.
     tree : JudgedTree or None
         The dependence tree by which columns were chosen to form groups.
+    topics : mapping
+        The figures of each topic that has any, by its name.
     """
 
     public: bool
@@ -130,7 +128,6 @@ class Judgement(ReadOnly):
     missing: MissingValues
     strata: Strata | None
     weights: JudgedWeights | None
-    moments: MomentFacts | None
     results: JudgedResults | None
     alone: Alone
     loss: Loss
@@ -141,8 +138,8 @@ class Judgement(ReadOnly):
     risk: JudgedRisk | None
     diversity: tuple[GivenAway, ...]
     kept: JudgedDemands | None
-    sample: JudgedSample | None
     tree: JudgedTree | None
+    topics: Mapping[str, Any]
 
 
 def judge(
@@ -187,8 +184,8 @@ def judge(
     else:
         loss, correlations = loss_of(release, losing), correlations_of(release)
         change = None if correlations is None else moved(correlations.mean)
-    sample = sample_of(release)
-    scale = SampleScale(sample)
+    topics = {one.name: one.find(release, run) for one in TOPICS}
+    scale = SampleScale(topics[SAMPLE.name])
     alone = Alone() if public else scale.alone(standing_alone(release, run, repeating, standing))
     risk = None if public else scale.risk(risk_of(release, run, risking))
     found = Judgement(
@@ -209,7 +206,6 @@ def judge(
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
         weights=None if public else scale.weights(weighing_of(release, run)),
-        moments=None if public else release.moments,
         results=None if public else release.results,
         alone=alone,
         loss=loss,
@@ -220,11 +216,19 @@ def judge(
         risk=risk,
         diversity=() if public else tuple(map(scale.given_away, diversity_of(release))),
         kept=kept_of(release, public),
-        sample=sample,
         tree=None if public else tree_of(release),
+        topics=_shown(topics, public),
     )
     tell(progress, 1, 1)
     return found
+
+
+def _shown(found: Mapping[str, Any], public: bool) -> dict[str, Any]:
+    """Return the figures of the topics that have any; in public what each of them lets everybody see."""
+    known = {one: found[one.name] for one in TOPICS if found[one.name] is not None}
+    if public:
+        known = {one: one.public(own) for one, own in known.items()}
+    return {one.name: own for one, own in known.items() if own is not None}
 
 
 def tree_of(release: "Release[Any]") -> JudgedTree | None:

@@ -8,8 +8,9 @@ from microagg.judge import Judgement
 from microagg.judge.parts import Alone, Finding, JudgedGroups, JudgedRisk, WrittenFacts
 from microagg.judge.run import JudgedRun
 from microagg.judge.text import count, counted, first_of, listed, percent, quoted
-from microagg.judge.topics import moments, origin, results, sample, weights
+from microagg.judge.topics import TOPICS, moments, origin, results, weights
 from microagg.judge.topics.confidential import GivenAway
+from microagg.judge.topics.sample import SAMPLE
 from microagg.report import values
 
 CLOSE = 20.0
@@ -27,7 +28,8 @@ _MOST_APART = 2  # columns with unique values that have a finding each; more hav
 def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[Finding, ...]:
     """Return what deserves attention; not for the public."""
     found = [] if holds else [_broken()]
-    found += _alone(judgement) + weights.findings(judgement) + weights.unused(judgement) + moments.findings(judgement)
+    found += _alone(judgement) + weights.findings(judgement) + weights.unused(judgement)
+    found += [finding for one in TOPICS for finding in one.findings(judgement)]
     found += (
         values.codes(judgement)
         + values.doubted(judgement)
@@ -43,12 +45,7 @@ def findings(judgement: Judgement, written: WrittenFacts, holds: bool) -> tuple[
         found += _constants(judgement) + _close(judgement) + _dominated(judgement.risk, moments.dominance(judgement))
     found += results.findings(judgement.results) + origin.missing_weights(judgement)
     found += values.large_losses(judgement) + values.missing(judgement) + values.totals(judgement)
-    found += (
-        origin.differences(judgement)
-        + origin.missing_codes(judgement, written)
-        + origin.recoded(judgement)
-        + sample.findings(judgement)
-    )
+    found += origin.differences(judgement) + origin.missing_codes(judgement, written) + origin.recoded(judgement)
     if not written.reordered and not (judgement.groups.units and judgement.groups.units.whole):
         found.append(_row_order(written))
     return tuple(sorted(found, key=lambda one: ("bad", "look", "note").index(one.state)))
@@ -406,7 +403,7 @@ def _constants(judgement: Judgement) -> list[Finding]:
     if units is None or units.whole or risk is None:
         return []
     many = risk.constants is not None and risk.constants.solved is None
-    if judgement.sample is None and not many:
+    if SAMPLE.of(judgement) is None and not many:
         return []
     short = "whether values that are the same in all rows of a unit can be computed from means was not measured"
     why = "the values of too many units depend on each other" if many else "only some of the records are in memory"

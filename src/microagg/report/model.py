@@ -8,9 +8,10 @@ from microagg.judge import Judgement, judge
 from microagg.judge.comparison import Comparison
 from microagg.judge.parts import SourceFacts as SourceFacts
 from microagg.judge.parts import WrittenFacts as WrittenFacts
-from microagg.judge.topics import confidential, results
+from microagg.judge.topics import TOPICS, confidential, results
 from microagg.report import alternatives, worded, words
 from microagg.report.parts import ReportModel as ReportModel
+from microagg.report.parts import TopicSection
 from microagg.report.verdict import verdict
 from microagg.work import Progress
 
@@ -91,8 +92,18 @@ def put_into_words(
         kept=confidential.section(judgement),
         tree=judgement.tree,
         map=None if comparison is None or judgement.public else alternatives.section(comparison),
+        topics=_sections(judgement),
         checklist=words.checklist(judgement, written),
         limits=words.limits(judgement),
+    )
+
+
+def _sections(judgement: Judgement) -> tuple[TopicSection, ...]:
+    """Return what each topic says that has figures."""
+    return tuple(
+        TopicSection(one.name, one.title, tuple(one.paragraphs(found)), one.as_json(found))
+        for one in TOPICS
+        if (found := one.of(judgement)) is not None
     )
 
 

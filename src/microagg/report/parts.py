@@ -1,5 +1,8 @@
 """What a report holds, as plain values: what was found, with the words for it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from microagg.base.frozen import frozen
 from microagg.judge.parts import (
     ColumnLoss,
@@ -138,6 +141,16 @@ class SourceSection:
 
 
 @frozen()
+class TopicSection:
+    """What a topic says in a section of its own, and its figures."""
+
+    name: str
+    title: str  # empty: it has no section
+    text: tuple[str, ...]
+    figures: Mapping[str, Any]
+
+
+@frozen()
 class ReportModel:
     """Everything that the page shows."""
 
@@ -161,5 +174,6 @@ class ReportModel:
     kept: KeptSection | None
     tree: JudgedTree | None
     map: MapSection | None
+    topics: tuple[TopicSection, ...]
     checklist: tuple[Finding, ...]
     limits: tuple[str, ...]

@@ -10,7 +10,7 @@ from microagg.judge.bins import SMALL_CELL
 from microagg.judge.parts import Fact, Finding, JudgedGroups, SourceFacts, WrittenFacts
 from microagg.judge.run import JudgedBlocks, JudgedRun, Refined
 from microagg.judge.text import count, counted, listed, quoted, sentence, shown
-from microagg.judge.topics import confidential, moments, sample, weights
+from microagg.judge.topics import TOPICS, confidential, moments, weights
 from microagg.report.done import kinds, missing_values, released, rounding
 from microagg.report.parts import SourceSection
 
@@ -52,7 +52,7 @@ def what_was_done(judgement: Judgement) -> tuple[Fact, ...]:
     facts.append(Fact("scaling", run.scale, f"{_SCALES.get(run.scale, '')}{equally}"))
     facts += _importance(run)
     facts.append(missing_values(judgement))
-    facts += released(run) + moments.done(judgement) + weights.done(judgement)
+    facts += released(run) + [fact for one in TOPICS for fact in one.done(judgement)] + weights.done(judgement)
     facts.append(rounding(judgement))
     if run.refined is not None:
         facts.append(_refined(run.refined, public))
@@ -341,7 +341,7 @@ def limits(judgement: Judgement) -> tuple[str, ...]:
             "value and estimate the largest one closely."
         )
         found.append(sentence([total, moments.dominance(judgement)]))
-    found += confidential.limits(judgement) + sample.limits(judgement)
+    found += confidential.limits(judgement) + [text for one in TOPICS for text in one.limits(judgement)]
     if run.per_column:
         found.insert(
             0, "k holds for each column separately. Whole records may be unique, and an intruder may find them."

@@ -4,42 +4,113 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from microagg.columns.roles import Role
-from microagg.judge.parts import Fact, Finding
+from microagg.judge.parts import Fact, Finding, finite
+from microagg.judge.run import JudgedRun
 from microagg.judge.text import at_most, count, counted, first_of, listed, quoted, sentence
+from microagg.judge.topics.topic import Topic
 from microagg.mask.moments import MomentFacts
 
 if TYPE_CHECKING:
     from microagg.judge.judgement import Judgement
+    from microagg.release import Release
 
 _CLOSE = 0.01  # variances that miss those of the original by a larger share are not called the same
 _NO_COVARIANCE = 1e-4  # of standard scores: what is less has no figure
 
 
-def done(judgement: "Judgement") -> list[Fact]:
-    """Return how variances were kept; in public nothing that was counted."""
-    run, found = judgement.run, judgement.moments
+class Moments(Topic[MomentFacts]):
+    """Variances and covariances that are kept."""
+
+    name = "moments"
+
+    def find(self, release: "Release[Any]", run: JudgedRun) -> MomentFacts | None:
+        """Return what was done to keep them; None where none are to be kept."""
+        return release.moments
+
+    def done(self, judgement: "Judgement") -> list[Fact]:
+        """Return how variances were kept; in public nothing that was counted."""
+        run, found = judgement.run, self.of(judgement)
+        if run.moments == "none":
+            return []
+        value = f"{run.moments}s kept"
+        if judgement.public:
+            return [Fact("moments", value, _in_public(judgement))]
+        if found is None or not found.columns:
+            return [Fact("moments", value, "No masked number varies, so nothing was done.")]
+        were = "are the same as those" if found.variance_error < _CLOSE else "were brought close to those"
+        words = [
+            f"{run.moments.capitalize()}s of {counted(len(found.columns), 'column')} {were} of the original: "
+            f"{_how(judgement)}.",
+            _left_out(judgement),
+            _exactness(judgement, found),
+            *_values(found),
+        ]
+        if found.left:
+            stay = counted(
+                found.left, "stratum was not spread, because it has", "strata were not spread, because they have"
+            )
+            stay = stay if run.names(Role.STRATUM) else "The file, or a part of it, was not spread: it has"
+            words.append(f"{stay} only one group, or groups that do not vary.")
+        return [Fact("moments", value, sentence(words))]
+
+    def findings(self, judgement: "Judgement") -> list[Finding]:
+        """Return that original variances become public, what follows from them, and which values cannot be."""
+        run, found = judgement.run, self.of(judgement)
+        if found is None or not found.columns:
+            return []
+        what = "variances" if run.moments == "variance" else "variances and covariances"
+        short = f"the original {what} of {listed(found.columns, 4)} become public with the release"
+        return [
+            Finding(
+                "look", "variances",
+                f"{short[0].upper()}{short[1:]}. Anybody who knows, or works out, the {run.aggregate}s of a few groups "
+                f"learns how far they were spread, and from that the information loss. If numbers are whole and not "
+                f"rounded, the masked file alone is enough for that. The public report does not show that loss. If it "
+                f"must stay internal, do not keep {what}.",
+                f"{short}, and the information loss can be worked out from them.",
+            ),
+            *_out_of_range(found),
+        ]  # fmt: skip
+
+    def as_json(self, found: MomentFacts) -> dict[str, Any]:
+        """Return which variances or covariances are kept, how exactly, and what that did to values."""
+        return {
+            "moments": {
+                "kept": found.which,
+                "columns": list(map(str, found.columns)),
+                "variance_error_percent": finite(100.0 * found.variance_error),
+                "covariance_error": finite(found.covariance_error),
+                "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
+                "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
+                "strata_left_as_they_are": found.left,
+            }
+        }
+
+
+def dominance(judgement: "Judgement") -> str:
+    """Return what the rule of dominance takes to be known, where groups do not release their means."""
+    if judgement.run.moments == "none":
+        return ""
+    return "Released means were spread. This does not protect: how far can be worked out from the masked file."
+
+
+def varies(judgement: "Judgement") -> str:
+    """Return, for the limits, what analyses find of variation."""
+    run = judgement.run
     if run.moments == "none":
-        return []
-    value = f"{run.moments}s kept"
-    if judgement.public:
-        return [Fact("moments", value, _in_public(judgement))]
-    if found is None or not found.columns:
-        return [Fact("moments", value, "No masked number varies, so nothing was done.")]
-    were = "are the same as those" if found.variance_error < _CLOSE else "were brought close to those"
-    words = [
-        f"{run.moments.capitalize()}s of {counted(len(found.columns), 'column')} {were} of the original: "
-        f"{_how(judgement)}.",
-        _left_out(judgement),
-        _exactness(judgement, found),
-        *_values(found),
-    ]
-    if found.left:
-        stay = counted(
-            found.left, "stratum was not spread, because it has", "strata were not spread, because they have"
+        return (
+            "Analyses of the masked file find too little variation: the larger the loss, the smaller the variation. "
+            "Means of whole columns are kept where all members of a group get its mean, unrounded. Medians and "
+            "commonest categories do not keep totals."
         )
-        stay = stay if run.names(Role.STRATUM) else "The file, or a part of it, was not spread: it has"
-        words.append(f"{stay} only one group, or groups that do not vary.")
-    return [Fact("moments", value, sentence(words))]
+    kept = "variances" if run.moments == "variance" else "variances and covariances"
+    cut = " and uncut" if run.moments_clip else ""
+    return (
+        f"Analyses of the masked file find the right {kept} of numbers, but too little variation of anything else: of "
+        f"other columns, and inside parts of the file. Single values may be outside the range of the original. Means "
+        f"of whole columns are kept where all members of a group get its mean, unrounded{cut}. Medians and commonest "
+        f"categories do not keep totals."
+    )
 
 
 def _how(judgement: "Judgement") -> str:
@@ -93,26 +164,6 @@ def _by_column(cells: Mapping[Any, int]) -> str:
     return first_of([f"{quoted(name)} ({count(number)})" for name, number in cells.items()])
 
 
-def findings(judgement: "Judgement") -> list[Finding]:
-    """Return that original variances become public, what follows from them, and which values cannot be."""
-    run, found = judgement.run, judgement.moments
-    if found is None or not found.columns:
-        return []
-    what = "variances" if run.moments == "variance" else "variances and covariances"
-    short = f"the original {what} of {listed(found.columns, 4)} become public with the release"
-    return [
-        Finding(
-            "look", "variances",
-            f"{short[0].upper()}{short[1:]}. Anybody who knows, or works out, the {run.aggregate}s of a few groups "
-            f"learns how far they were spread, and from that the information loss. If numbers are whole and not "
-            f"rounded, the masked file alone is enough for that. The public report does not show that loss. If it "
-            f"must stay internal, do not keep {what}.",
-            f"{short}, and the information loss can be worked out from them.",
-        ),
-        *_out_of_range(found),
-    ]  # fmt: skip
-
-
 def _out_of_range(found: MomentFacts) -> list[Finding]:
     """Return in which columns spreading made values that the original column does not reach."""
     if not found.outside:
@@ -129,44 +180,4 @@ def _out_of_range(found: MomentFacts) -> list[Finding]:
     ]  # fmt: skip
 
 
-def dominance(judgement: "Judgement") -> str:
-    """Return what the rule of dominance takes to be known, where groups do not release their means."""
-    if judgement.run.moments == "none":
-        return ""
-    return "Released means were spread. This does not protect: how far can be worked out from the masked file."
-
-
-def varies(judgement: "Judgement") -> str:
-    """Return, for the limits, what analyses find of variation."""
-    run = judgement.run
-    if run.moments == "none":
-        return (
-            "Analyses of the masked file find too little variation: the larger the loss, the smaller the variation. "
-            "Means of whole columns are kept where all members of a group get its mean, unrounded. Medians and "
-            "commonest categories do not keep totals."
-        )
-    kept = "variances" if run.moments == "variance" else "variances and covariances"
-    cut = " and uncut" if run.moments_clip else ""
-    return (
-        f"Analyses of the masked file find the right {kept} of numbers, but too little variation of anything else: of "
-        f"other columns, and inside parts of the file. Single values may be outside the range of the original. Means "
-        f"of whole columns are kept where all members of a group get its mean, unrounded{cut}. Medians and commonest "
-        f"categories do not keep totals."
-    )
-
-
-def as_json(found: MomentFacts | None) -> dict[str, Any]:
-    """Return which variances or covariances are kept, how exactly, and what that did to values."""
-    if found is None:
-        return {}
-    return {
-        "moments": {
-            "kept": found.which,
-            "columns": list(map(str, found.columns)),
-            "variance_error_percent": 100.0 * found.variance_error,
-            "covariance_error": found.covariance_error,
-            "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
-            "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
-            "strata_left_as_they_are": found.left,
-        }
-    }
+MOMENTS = Moments()

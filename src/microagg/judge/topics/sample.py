@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from microagg.base.frozen import frozen
 from microagg.judge.parts import Alone, Finding, JudgedRisk
+from microagg.judge.run import JudgedRun
 from microagg.judge.text import count, percent
 from microagg.judge.topics.confidential import GivenAway
+from microagg.judge.topics.topic import Topic
 from microagg.judge.topics.weights import JudgedWeights
 
 if TYPE_CHECKING:
@@ -25,18 +27,6 @@ class JudgedSample:
     groups: int
     of_groups: int
     error: float  # the standard error of a share of records, at most, in percent
-
-
-def sample_of(release: "Release[Any]") -> JudgedSample | None:
-    """Return which records are judged; None where all are.
-
-    Records of a group are as similar as can be, so that the error of a share is that of so many groups drawn.
-    """
-    if release.whole is None:
-        return None
-    groups = int(release.groups.max()) + 1
-    error = 50.0 / math.sqrt(groups) * math.sqrt(1.0 - groups / release.n_groups)
-    return JudgedSample(len(release.groups), release.whole.records, groups, release.n_groups, error)
 
 
 class SampleScale:
@@ -90,37 +80,57 @@ class SampleScale:
         )
 
 
-def findings(judgement: "Judgement") -> list[Finding]:
-    """Return that only some records were judged."""
-    if judgement.sample is None:
-        return []
-    short = f"judged on {_drawn(judgement)}"
-    return [Finding("note", "sample", _words(judgement), f"{short}; k and the information loss are of the whole file.")]
+class SampleOfRecords(Topic[JudgedSample]):
+    """Which records are judged, where not all are."""
+
+    name = "sample"
+
+    def find(self, release: "Release[Any]", run: JudgedRun) -> JudgedSample | None:
+        """Return which records are judged; None where all are.
+
+        Records of a group are as similar as can be, so that the error of a share is that of so many groups drawn.
+        """
+        if release.whole is None:
+            return None
+        groups = int(release.groups.max()) + 1
+        error = 50.0 / math.sqrt(groups) * math.sqrt(1.0 - groups / release.n_groups)
+        return JudgedSample(len(release.groups), release.whole.records, groups, release.n_groups, error)
+
+    def public(self, found: JudgedSample) -> JudgedSample:
+        """Return all of it: it says nothing of values."""
+        return found
+
+    def findings(self, judgement: "Judgement") -> list[Finding]:
+        """Return that only some records were judged."""
+        found = self.of(judgement)
+        if found is None:
+            return []
+        short = f"judged on {_drawn(found)}; k and the information loss are of the whole file."
+        return [Finding("note", "sample", _words(found, judgement.public), short)]
+
+    def limits(self, judgement: "Judgement") -> list[str]:
+        """Return the same, for what is not claimed."""
+        found = self.of(judgement)
+        return [] if found is None else [_words(found, judgement.public)]
 
 
-def limits(judgement: "Judgement") -> list[str]:
-    """Return the same, for what is not claimed."""
-    return [] if judgement.sample is None else [_words(judgement)]
-
-
-def _drawn(judgement: "Judgement") -> str:
-    own = judgement.sample
-    assert own is not None
+def _drawn(own: JudgedSample) -> str:
     return f"{count(own.records)} of {count(own.of_records)} records"
 
 
-def _words(judgement: "Judgement") -> str:
-    own = judgement.sample
-    assert own is not None
+def _words(own: JudgedSample, public: bool) -> str:
     words = (
-        f"The file is larger than memory, and was judged on {_drawn(judgement)}: those of {count(own.groups)} of its "
+        f"The file is larger than memory, and was judged on {_drawn(own)}: those of {count(own.groups)} of its "
         f"{count(own.of_groups)} groups. k, the groups, the strata, missing values and the information loss are those "
         f"of the whole file. All other figures are of the records drawn"
     )
-    if judgement.public:
+    if public:
         return f"{words}."
     return (
         f"{words}; counts are estimates from them, and the standard error of a share of records is at most "
         f"{percent(own.error)}. Records were linked only to records drawn. The whole file has more records that fit: "
         f"linkage is an upper limit, and so is the number of records with unique values."
     )
+
+
+SAMPLE = SampleOfRecords()
