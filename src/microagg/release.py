@@ -182,7 +182,7 @@ class Release(Generic[IntoDataFrameT]):
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
-        from microagg.judge.loss import bound_of
+        from microagg.judge.topics.loss import bound_of
 
         return bound_of(self, information, progress)
 

@@ -12,18 +12,17 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judge.parts import Bar, Correlations, Distribution, JudgedTree
+from microagg.judge.parts import Bar, Correlations, Distribution, JudgedTree, RecordRisk
 from microagg.measures.criterion import Criterion
 from microagg.report import build, pictures
 from microagg.report.alternatives import MapRow, MapSection
 from microagg.report.html import render_section
-from microagg.report.parts import RecordsPicture
 from microagg.report.pictures.scales import Scale, cut_short, exact, labels, round_values, text_width, ticks
 
 BAD = '</svg><script>alert("1")</script> {{ 7 * 7 }}'
 BINS = Distribution("a & b", (0.0, 10.0, 20.0, 30.0), (10.0, 60.0, 30.0), (5.0, 70.0, 25.0), 0.0)
 CHANGES = Correlations((BAD, "b"), ((0.0, -0.2), (-0.2, 0.0)), ((BAD, "b", -0.2),), 0.2)
-RECORDS = RecordsPicture((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest chance", 18.0),))
+RECORDS = RecordRisk((0.0, 10.0, 20.0), (75.0, 25.0), (), 20.0, quantiles=(("the highest chance", 18.0),))
 TREE = JudgedTree("normal", (BAD, "b", "c", "alone"), ((0, 1, None), (1, 2, 0.5)), (1,), "")
 
 

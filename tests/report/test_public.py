@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import microagg as ma
-from microagg.judge.loss import loss_word
 from microagg.judge.public import NOT_TOLD, told_columns
 from microagg.judge.run import run_of
+from microagg.judge.topics.loss import loss_word
 from microagg.report import SourceFacts, build, render, to_json
 
 K = 5

@@ -15,14 +15,14 @@ from microagg.base.frozen import frozen
 from microagg.columns import frames
 from microagg.jobs.facts import findings_of, release_facts, topics_of
 from microagg.judge.judgement import tree_by
-from microagg.judge.loss import loss_word
-from microagg.judge.parts import Figure, JudgedTree, WrittenFacts
+from microagg.judge.parts import ColumnLoss, Figure, JudgedTree, WrittenFacts
 from microagg.judge.text import points, shown
+from microagg.judge.topics.loss import loss_word
 from microagg.mask.facts import uncounted_words
 from microagg.release import Release
 from microagg.report import pictures
 from microagg.report.html import render_section
-from microagg.report.parts import LossRow, ReportModel
+from microagg.report.parts import ReportModel
 from microagg.work import Progress
 
 
@@ -271,7 +271,7 @@ def _section(model: ReportModel, name: str) -> Markup:
     return text
 
 
-def _moved(row: LossRow) -> tuple[tuple[str, str], ...]:
+def _moved(row: ColumnLoss) -> tuple[tuple[str, str], ...]:
     """Say in figures what became of a column."""
     found = [("loss", row.word)]
     if row.mean is not None or row.deviation is not None:

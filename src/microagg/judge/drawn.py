@@ -15,7 +15,7 @@ from microagg.errors import InvalidData
 from microagg.judge.bins import SMALL_CELL, BinCut, before_and_after, cut_of_dates, cut_of_numbers, masked_only
 from microagg.judge.parts import Bar, Distribution, finite
 from microagg.judge.run import JudgedRun
-from microagg.judge.text import shown
+from microagg.judge.text import percent, shown
 from microagg.work import Progress, in_parallel
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 MOST_DRAWN = 30
 _MOST_CATEGORIES = 12
+_UNDRAWN = {
+    "": "",
+    "constant": "all records have one value",
+    "nearly constant": "nearly all records have one value",
+    "few": "too few records to show in bins",
+}
 
 
 def distributions_of(
@@ -43,8 +49,10 @@ def distributions_of(
         before, after = both[j]
         cut = _cut_of(release, after)
         if public:
-            return _for_public(after, run.k, cut)
-        return replace(_for_internal(before, after, cut), lost_percent=finite(lost[j]))
+            drawn = _for_public(after, run.k, cut)
+        else:
+            drawn = replace(_for_internal(before, after, cut), lost_percent=finite(lost[j]), lost=percent(lost[j]))
+        return replace(drawn, note=_UNDRAWN[drawn.undrawn])
 
     found = in_parallel(one, places, check_jobs(None), progress)
     return tuple(found), tuple(shown(before.name) for j, (before, _) in enumerate(both) if j not in places)

@@ -18,7 +18,7 @@ from microagg.errors import InvalidData
 from microagg.judge.bins import SMALL_CELL
 from microagg.judge.parts import Alone, JudgedGroups, LeftOut, MissingValues, SizeCount, Strata, UnitFacts
 from microagg.judge.run import JudgedRun, columns_of
-from microagg.judge.text import shown
+from microagg.judge.text import count, counted, percent, shown
 from microagg.measures.anonymity import RebuiltUnits
 from microagg.work import Progress, part, stage, tell
 
@@ -100,11 +100,13 @@ def _sizes(release: "Release[Any]") -> tuple[SizeCount, ...]:
     else:
         rows = list(release.whole.group_sizes.items())
     alone = rows if len(rows) <= _MOST_SIZES else rows[: _MOST_SIZES - 1]
-    found = [SizeCount(size, size, number, 100.0 * size * number / n) for size, number in alone]
+    found = [SizeCount(size, size, number, 100.0 * size * number / n, count(size)) for size, number in alone]
     rest = rows[len(alone) :]
     if rest:
         held = sum(size * number for size, number in rest)
-        found.append(SizeCount(rest[0][0], rest[-1][0], sum(number for _, number in rest), 100.0 * held / n))
+        least, most = rest[0][0], rest[-1][0]
+        size = count(least) + (f" to {count(most)}" if most > least else "")
+        found.append(SizeCount(least, most, sum(number for _, number in rest), 100.0 * held / n, size))
     return tuple(found)
 
 
@@ -112,13 +114,37 @@ def left_out_of(release: "Release[Any]", run: JudgedRun, public: bool) -> LeftOu
     """Count the records that were left out; in public not exactly, and not at all where they are few."""
     number = release.n_dropped
     read = number + release.n_records
-    percent = 100.0 * number / read
-    if not public or not number:
-        return LeftOut(number, None if public else read, percent)
+    share = 100.0 * number / read
     small = SMALL_CELL * run.k
-    if number < small:
-        return LeftOut(None, None, None, below=small)
-    return LeftOut(None, None, float(max(1, round(percent))))
+    if not public or not number:
+        found = LeftOut(number, None if public else read, share)
+    elif number < small:
+        found = LeftOut(None, None, None, below=small)
+    else:
+        found = LeftOut(None, None, float(max(1, round(share))))
+    whole = release.recipe.roles.unit is not None and release.recipe.units.release == "pseudonym"
+    return replace(found, text=_left_out_words(found, whole, run.k))
+
+
+def _left_out_words(found: LeftOut, whole: bool, k: int) -> str:
+    """Return how many records were left out, and why; `whole` says whether units are released by numbers."""
+    if found.records == 0:
+        return "No record was left out."
+    if found.records is None or found.read is None:
+        amount = f"Fewer than {found.below} records were"
+        if found.below is None:
+            amount = f"About {found.percent:g} % of the records were"
+        why = "too few units have the same number of rows, or the same waves" if whole else "a value is missing"
+        return f"{amount} left out because {why}."
+    why = "had no value in a masked column or a stratum"
+    if whole:
+        why = f"belonged to units whose number of rows, or whose waves, fewer than {k} units have"
+    return (
+        f"{counted(found.records, 'record')} of {count(found.read)} ({percent(found.percent)}) {why} and "
+        f"{'is' if found.records == 1 else 'are'} not in the release. If such records differ from the others, the "
+        f"release no longer represents the file. Loss and linkage compare record by record: they are those of the "
+        f"released records. Totals, distributions, correlations and results are compared with the whole original."
+    )
 
 
 def strata_of(release: "Release[Any]", run: JudgedRun, public: bool) -> Strata | None:

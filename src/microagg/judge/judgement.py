@@ -1,21 +1,21 @@
 """Judgement: everything that is found of a release, and how it is found."""
 
 from collections.abc import Mapping
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from microagg.algorithms.selection import Selection
 from microagg.base.frozen import ReadOnly, frozen
 from microagg.columns.roles import Role
+from microagg.guess.facts import ColumnValues
 from microagg.judge.doubted import codes_in_order, doubted_columns, facts_of, repeating_columns, unused_weights
 from microagg.judge.drawn import distributions_of
 from microagg.judge.groups import groups_of, idle_codes_of, left_out_of, missing_of, standing_alone, strata_of
-from microagg.judge.loss import correlations_of, loss_of, moved
 from microagg.judge.parts import (
     Alone,
     Correlations,
     Distribution,
     JudgedGroups,
-    JudgedMove,
     JudgedRisk,
     JudgedTree,
     LeftOut,
@@ -25,10 +25,11 @@ from microagg.judge.parts import (
     finite,
 )
 from microagg.judge.public import public_change_of_correlations, public_loss_of, told_columns
-from microagg.judge.risk import risk_of
 from microagg.judge.run import JudgedRun, columns_of, run_of
 from microagg.judge.text import shown
-from microagg.judge.topics import TOPICS
+from microagg.judge.topics import TOPICS, confidential
+from microagg.judge.topics import loss as losses
+from microagg.judge.topics import risk as risks
 from microagg.judge.topics.confidential import GivenAway, JudgedDemands, diversity_of, kept_of
 from microagg.judge.topics.origin import MissingCodes, RecodedColumn, missing_codes_of, missing_weights_of, recoded_of
 from microagg.judge.topics.results import JudgedResults
@@ -92,8 +93,8 @@ class Judgement(ReadOnly):
         released.
     loss : Loss
         What masking cost, overall and by column.
-    moved : JudgedMove or None
-        How far a correlation moved on average, in steps.
+    moved : str
+        How far a correlation moved on average, in words; empty where that is not shown.
     distributions : tuple of Distribution
         The masked columns in bins, or their categories.
     not_drawn : tuple of str
@@ -113,33 +114,34 @@ class Judgement(ReadOnly):
 
     public: bool
     run: JudgedRun
-    measures: Mapping[str, Measure]
     recoded: tuple[RecodedColumn, ...]
-    missing_codes: tuple[MissingCodes, ...]
-    differences: tuple[str, ...]
-    missing_weights: Mapping[str, int]
     groups: JudgedGroups
-    doubted: Mapping[str, str]
-    codes_in_order: Mapping[str, str]
-    idle_codes: Mapping[str, tuple[str, ...]]
     repeats: bool
-    unused_weights: tuple[str, ...]
     left_out: LeftOut
     missing: MissingValues
     strata: Strata | None
-    weights: JudgedWeights | None
-    results: JudgedResults | None
-    alone: Alone
     loss: Loss
-    moved: JudgedMove | None
+    moved: str
     distributions: tuple[Distribution, ...]
     not_drawn: tuple[str, ...]
-    correlations: Correlations | None
-    risk: JudgedRisk | None
-    diversity: tuple[GivenAway, ...]
     kept: JudgedDemands | None
-    tree: JudgedTree | None
     topics: Mapping[str, Any]
+    # What follows is never public.
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    missing_codes: tuple[MissingCodes, ...] = ()
+    differences: tuple[str, ...] = ()
+    missing_weights: Mapping[str, int] = field(default_factory=dict)
+    doubted: Mapping[str, str] = field(default_factory=dict)
+    codes_in_order: Mapping[str, str] = field(default_factory=dict)
+    idle_codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unused_weights: tuple[str, ...] = ()
+    weights: JudgedWeights | None = None
+    results: JudgedResults | None = None
+    alone: Alone = field(default_factory=Alone)
+    correlations: Correlations | None = None
+    risk: JudgedRisk | None = None
+    diversity: tuple[GivenAway, ...] = ()
+    tree: JudgedTree | None = None
 
 
 def judge(
@@ -177,50 +179,60 @@ def judge(
     facts = facts_of(release, reading)
     repeating = repeating_columns(release, facts)
     drawn, others = distributions_of(release, run, public, drawing)
-    if public:
-        told = told_columns(release, run)
-        loss, change = public_loss_of(release, told), public_change_of_correlations(release, told)
-        correlations = None
-    else:
-        loss, correlations = loss_of(release, losing), correlations_of(release)
-        change = None if correlations is None else moved(correlations.mean)
+    told = told_columns(release, run) if public else None
+    loss = losses.loss_of(release, losing) if told is None else public_loss_of(release, told)
     topics = {one.name: one.find(release, run) for one in TOPICS}
-    scale = SampleScale(topics[SAMPLE.name])
-    alone = Alone() if public else scale.alone(standing_alone(release, run, repeating, standing))
-    risk = None if public else scale.risk(risk_of(release, run, risking))
+    left_out = left_out_of(release, run, public)
+    measures = {} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)}
     found = Judgement(
         public=public,
         run=run,
-        measures={} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)},
         recoded=recoded_of(release, run, public),
-        missing_codes=() if public else missing_codes_of(release),
-        differences=() if public else tuple(shown(str(one)) for one in release.differences),
-        missing_weights={} if public else scale.counts(missing_weights_of(release)),
         groups=groups_of(release, run, public),
-        idle_codes={} if public else idle_codes_of(release),
         repeats=not release.recipe.roles.unit and bool(repeating),
-        unused_weights=() if public else unused_weights(release, facts),
-        doubted={} if public else doubted_columns(release, facts),
-        codes_in_order={} if public else codes_in_order(release, facts),
-        left_out=left_out_of(release, run, public),
+        left_out=left_out,
         missing=missing_of(release, run, public),
         strata=strata_of(release, run, public),
-        weights=None if public else scale.weights(weighing_of(release, run)),
-        results=None if public else release.results,
-        alone=alone,
-        loss=loss,
-        moved=change,
+        loss=losses.in_words(loss, run, measures, public=public, some_left_out=bool(left_out.records)),
+        moved="" if told is None else public_change_of_correlations(release, told),
         distributions=drawn,
         not_drawn=others,
-        correlations=correlations,
-        risk=risk,
-        diversity=() if public else tuple(map(scale.given_away, diversity_of(release))),
-        kept=kept_of(release, public),
-        tree=None if public else tree_of(release),
+        kept=kept_of(release, run, public),
         topics=_shown(topics, public),
+        measures=measures,
     )
+    if not public:
+        scale = SampleScale(topics[SAMPLE.name])
+        alone = scale.alone(standing_alone(release, run, repeating, standing))
+        risk = scale.risk(risks.risk_of(release, run, risking))
+        found = _internal(release, replace(found, alone=alone, risk=risk), facts, scale)
     tell(progress, 1, 1)
     return found
+
+
+def _internal(
+    release: "Release[Any]", found: Judgement, facts: Mapping[str, ColumnValues], scale: SampleScale
+) -> Judgement:
+    """Add what must not be shown to everybody."""
+    run, correlations = found.run, losses.correlations_of(release)
+    assert found.risk is not None
+    return replace(
+        found,
+        moved="" if correlations is None else correlations.text,
+        missing_codes=missing_codes_of(release),
+        differences=tuple(shown(str(one)) for one in release.differences),
+        missing_weights=scale.counts(missing_weights_of(release)),
+        doubted=doubted_columns(release, facts),
+        codes_in_order=codes_in_order(release, facts),
+        idle_codes=idle_codes_of(release),
+        unused_weights=unused_weights(release, facts),
+        weights=scale.weights(weighing_of(release, run)),
+        results=release.results,
+        correlations=correlations,
+        risk=risks.in_words(found.risk, run, found.measures, by_units=found.groups.units is not None),
+        diversity=tuple(confidential.in_words(scale.given_away(one)) for one in diversity_of(release)),
+        tree=tree_of(release),
+    )
 
 
 def _shown(found: Mapping[str, Any], public: bool) -> dict[str, Any]:

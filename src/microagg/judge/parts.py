@@ -2,24 +2,19 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, fields
-from typing import Any, Literal, TypeVar
+from dataclasses import field
+from typing import Literal
 
 from microagg.base.frozen import ReadOnly, frozen
+from microagg.judge.text import sentence
 from microagg.measures.anonymity import RebuiltUnits as RebuiltUnits
 from microagg.measures.columns import ColumnChange as ColumnChange
-
-Part = TypeVar("Part")
+from microagg.measures.measure import HIGHER, Measure
 
 
 def finite(value: float) -> float | None:
     """Return a plain float that JSON can hold, or None."""
     return float(value) if math.isfinite(value) else None
-
-
-def worded(kind: type[Part], found: Any, **words: Any) -> Part:
-    """Return what was found with the words that the page adds to it."""
-    return kind(**{one.name: getattr(found, one.name) for one in fields(found)} | words)
 
 
 State = Literal["good", "look", "bad", "note"]
@@ -114,6 +109,18 @@ class Figure:
     better: str = "lower"
 
 
+def figure(measure: Measure, more: str = "") -> Figure:
+    """Return a measure as the page shows it."""
+    return Figure(
+        name=measure.title or measure.name,
+        symbol=measure.name,
+        value=finite(measure.value),
+        unit=measure.unit,
+        meaning=sentence([measure.explained, more, HIGHER if measure.better == "higher" else ""]),
+        better=measure.better,
+    )
+
+
 @frozen()
 class SizeCount:
     """How many groups are of some size, or of a range of sizes."""
@@ -122,6 +129,7 @@ class SizeCount:
     most: int
     groups: int
     share: float  # of all records, in percent
+    size: str  # or a range of sizes, in words
 
 
 @frozen()
@@ -166,6 +174,7 @@ class LeftOut:
     read: int | None  # None in public
     percent: float | None  # in public a whole number, and None where they are few
     below: int | None = None  # in public, where they are few: that there are fewer than so many
+    text: str = ""  # in a sentence or two
 
 
 @frozen()
@@ -218,6 +227,8 @@ class ColumnLoss:
     change: ColumnChange | None = None  # in the column's own terms; None in public
     step: float | None = None  # to multiples of which it was rounded; None in public, and where it was not
     rounding_moved: float | None = None  # how far its total moved by that, in percent; None in public
+    at: str = ""  # which quantile moved most
+    own: str = ""  # what became of it in its own terms
 
 
 @frozen()
@@ -231,6 +242,18 @@ class Bound:
 
 
 @frozen()
+class SpikeRow:
+    """How many records, in percent, have the value of a column that most have."""
+
+    column: str
+    kind: str
+    value: str
+    before: float | None
+    after: float | None
+    change: float  # in points
+
+
+@frozen()
 class Loss:
     """What masking cost."""
 
@@ -239,6 +262,14 @@ class Loss:
     columns: tuple[ColumnLoss, ...]
     told: int  # of how many columns the loss is shown; in public maybe not of all
     bound: Bound | None = None  # None in public
+    meaning: str = ""  # of what the loss is a share
+    aside: str = ""  # what columns of importance 0 lost, which is not in it; empty where there are none
+    scale: str = ""  # what the words mean
+    bound_text: str = ""  # how little any grouping could lose; empty in public
+    mixed: bool = False  # whether there are columns that are no quantities
+    in_own_terms: bool = False  # whether there is more to say of columns than the loss of numbers
+    spikes: tuple[SpikeRow, ...] = ()  # the largest change first; empty in public
+    figures: tuple[Figure, ...] = ()
 
 
 @frozen()
@@ -268,14 +299,8 @@ class Distribution:
     marks: tuple[str, ...] = ()  # what the borders are called, where they are dates; empty where nobody may know
     bars: tuple[Bar, ...] = ()  # categories, or what stands apart from the bins: the spike, and what is missing
     kind: str = "number"
-
-
-@frozen()
-class JudgedMove:
-    """How far a correlation moved on average: less than some step, or more than the last of them."""
-
-    than: float
-    less: bool
+    note: str = ""  # why nothing is drawn
+    lost: str = ""
 
 
 @frozen()
@@ -286,6 +311,7 @@ class Correlations:
     change: tuple[tuple[float, ...], ...]  # empty where there are too many to draw
     largest: tuple[tuple[str, str, float], ...]
     mean: float
+    text: str = ""  # how far one moved on average, in words
 
 
 @frozen()
@@ -305,6 +331,7 @@ class RecordRisk:
     shares: tuple[float, ...]  # of records
     chances: tuple[tuple[float, float], ...]  # up to which a share of the records, in percent, has its chance
     bound: float | None  # 100 / k; None where k holds for single columns only
+    quantiles: tuple[tuple[str, float], ...] = ()  # the chances, with the share of the records in words
 
 
 @frozen()
@@ -342,6 +369,14 @@ class JudgedRisk:
     dominance_percent: float
     n_groups: int
     constants: ConstantsFound | None = None  # None: no unit, or no masked column that is constant in units
+    figures: tuple[Figure, ...] = ()
+    how: str = ""  # keys, sets, sample, in words
+    right: str = ""  # what an intruder finds who links rightly
+    error: str = ""  # the standard error of linkage by some columns, in words
+
+    def value_of(self, symbol: str) -> float | None:
+        """Return a figure by its symbol."""
+        return next(figure.value for figure in self.figures if figure.symbol == symbol)
 
 
 @frozen()

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from microagg.columns.kinds import Number, Semi
-from microagg.judge.loss import LOSS_WORDS, loss_word, moved
-from microagg.judge.parts import ColumnLoss, JudgedMove, Loss
+from microagg.judge.parts import ColumnLoss, Loss
 from microagg.judge.run import JudgedRun
 from microagg.judge.text import shown
+from microagg.judge.topics.loss import LOSS_WORDS, loss_word, moved
 
 if TYPE_CHECKING:
     from microagg.release import Release
@@ -95,16 +95,16 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
     return Loss(word, None, columns, int(np.count_nonzero(told)))
 
 
-def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> JudgedMove | None:
-    """Return the mean change of correlations of columns whose loss is shown, in coarse steps; None without two.
+def public_change_of_correlations(release: "Release[Any]", told: NDArray[np.bool_]) -> str:
+    """Return the mean change of correlations of columns whose loss is shown, in coarse steps; empty without two.
 
-    None too where records were left out: the change would show something of those.
+    Empty too where records were left out: the change would show something of those.
     """
     if release.n_dropped:
-        return None
+        return ""
     names = [name for name, may in zip(release.information.per_column, told, strict=True) if may]
     places = np.array([place for place, name in enumerate(release.loss.numbers) if name in names], dtype=np.int64)
     if places.size < 2:
-        return None
+        return ""
     change = np.abs(release.loss.correlations[np.ix_(places, places)])
     return moved(float(change[np.triu_indices(places.size, 1)].mean()), _CORRELATION_STEPS)

@@ -8,8 +8,8 @@ from microagg.judge import Judgement, judge
 from microagg.judge.comparison import Comparison
 from microagg.judge.parts import SourceFacts as SourceFacts
 from microagg.judge.parts import WrittenFacts as WrittenFacts
-from microagg.judge.topics import TOPICS, confidential, results
-from microagg.report import alternatives, worded, words
+from microagg.judge.topics import TOPICS
+from microagg.report import alternatives, words
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import TopicSection
 from microagg.report.verdict import verdict
@@ -80,16 +80,16 @@ def put_into_words(
         done=words.what_was_done(judgement),
         recoded=judgement.recoded,
         versions=words.versions(judgement.run),
-        groups=worded.groups(judgement),
-        left_out=worded.left_out(judgement),
-        loss=worded.loss(judgement),
-        distributions=tuple(map(worded.distribution, judgement.distributions)),
+        groups=judgement.groups,
+        left_out=judgement.left_out,
+        loss=judgement.loss,
+        distributions=judgement.distributions,
         not_drawn=judgement.not_drawn,
-        correlations=worded.correlations(judgement),
-        results=results.section(judgement.results),
-        risk=worded.risk(judgement),
-        diversity=tuple(map(confidential.row, judgement.diversity)),
-        kept=confidential.section(judgement),
+        correlations=judgement.correlations,
+        results=judgement.results,
+        risk=judgement.risk,
+        diversity=judgement.diversity,
+        kept=judgement.kept,
         tree=judgement.tree,
         map=None if comparison is None or judgement.public else alternatives.section(comparison),
         topics=_sections(judgement),

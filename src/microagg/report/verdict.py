@@ -6,6 +6,8 @@ from microagg.judge.parts import Alone, Fact, JudgedGroups, State, WrittenFacts
 from microagg.judge.run import JudgedRun
 from microagg.judge.text import at_most, count, counted, listed, percent, quoted, sentence
 from microagg.judge.topics import confidential, results, weights
+from microagg.judge.topics.loss import before_after, common_name, with_spike
+from microagg.judge.topics.risk import sample_words
 from microagg.report import values
 from microagg.report.findings import (
     CLOSE,
@@ -21,17 +23,6 @@ from microagg.report.findings import (
     strata_words,
 )
 from microagg.report.parts import Verdict
-from microagg.report.worded import (
-    before_after,
-    bound_words,
-    common_name,
-    left_aside,
-    loss_meaning,
-    moved_words,
-    right_words,
-    sample_words,
-    with_spike,
-)
 
 _MOST_FIRST = 20
 _MOST_SPIKES = 3  # columns whose spikes the verdict names
@@ -202,7 +193,7 @@ def _spikes(judgement: Judgement) -> list[str]:
     """Return what became of the spikes of semi-continuous columns: the few that moved most; a table has the others."""
     words = [
         f"{common_name(change.common)} of {quoted(one.column)} {before_after(change)}"
-        for one, change in with_spike(judgement)
+        for one, change in with_spike(judgement.loss)
         if one.kind == "semi"
     ]
     if not words:
@@ -248,12 +239,17 @@ def _kept(groups: JudgedGroups, holds: bool) -> str:
 
 
 def _lost(judgement: Judgement) -> str:
-    loss, moved = judgement.loss, moved_words(judgement.moved)
+    loss, moved = judgement.loss, judgement.moved
     correlations = f"Correlations changed by {moved} on average." if moved else ""
     if judgement.public:
         return sentence([_lost_in_public(judgement), correlations])
-    words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss_meaning(judgement)}."]
-    words += [weights.lost(judgement), confidential.cost(judgement), _once(judgement), _least(judgement)]
+    words = [f"The loss of information is {loss.word}: {percent(loss.percent)} {loss.meaning}."]
+    words += [
+        weights.lost(judgement),
+        "" if judgement.kept is None else judgement.kept.cost,
+        _once(judgement),
+        _least(judgement),
+    ]
     worst, least = loss.columns[0], loss.columns[-1]
     if len(loss.columns) > 1 and worst.percent != least.percent:
         words.append(
@@ -280,13 +276,13 @@ def _least(judgement: Judgement) -> str:
     """Return how little any grouping could lose, where that is known of the information loss itself."""
     bound = judgement.loss.bound
     known = bound is not None and bound.percent is not None and bound.of == "information loss"
-    return bound_words(judgement) if known else ""
+    return judgement.loss.bound_text if known else ""
 
 
 def _lost_in_public(judgement: Judgement) -> str:
     loss, moments = judgement.loss, judgement.run.moments
     if loss.told == len(loss.columns):
-        return f"The loss of information is {loss.word}{left_aside(judgement)}."
+        return f"The loss of information is {loss.word}{loss.aside}."
     where = "in some" if loss.told else "in each"
     see = f" This page shows the loss of {counted(loss.told, 'column')}." if loss.told else ""
     if moments != "none":
@@ -318,7 +314,7 @@ def _intruder(judgement: Judgement) -> str:
     bound = "" if groups.per_column else f" (k allows at most {percent(100.0 / groups.promised)})"
     whose = "of everybody" if risk.units is None else "of everybody, in all rows of a unit,"
     learns = ", and then knows the values that the group releases" if group else ""
-    finds = f"finds {right_words(judgement)} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
+    finds = f"finds {risk.right} {_in_of(full)}{bound}, and the right group {_in_of(group)}{learns}."
     known = "the masked column" if len(risk.columns) == 1 else "all masked columns"
     if risk.restricted:
         known = f"only {listed(risk.keys)}, {len(risk.keys)} of {len(risk.columns)} masked columns,"

@@ -1,6 +1,7 @@
 """Confidential columns: what records with the same masked values disclose, what is demanded, reached, and its cost."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from microagg.base.frozen import frozen
 from microagg.columns import frames
 from microagg.columns.roles import Role
 from microagg.columns.weights import Labels
-from microagg.judge.parts import Bar, Fact, finite, worded
-from microagg.judge.run import columns_of
+from microagg.judge.parts import Bar, Fact, finite
+from microagg.judge.run import JudgedRun, columns_of
 from microagg.judge.text import count, counted, listed, number, percent, quoted, sentence, shown
 from microagg.measures.diversity import Goal, given_away, goals_of, promised
 
@@ -47,6 +48,7 @@ class GivenAway:
     uniform_groups: int  # with one value throughout, which discloses it
     uniform_records: int  # in those
     by_taxonomy: bool = False  # whether t is the distance in a taxonomy
+    text: str = ""
 
 
 @frozen()
@@ -56,6 +58,8 @@ class WorstGroup:
     records: int
     alike: int  # how many records are in groups as bad
     bars: tuple[Bar, ...]  # shares in percent: `before` of the whole file, `after` of the group
+    column: str
+    text: str
 
 
 @frozen()
@@ -71,6 +75,17 @@ class Demanded:
 
 
 @frozen()
+class GoalRow:
+    """What was asked of a confidential column, and what is reached."""
+
+    column: str
+    name: str
+    asked: str
+    reached: str
+    meaning: str
+
+
+@frozen()
 class JudgedDemands:
     """What is demanded of confidential columns, how groups came to keep it, and what that cost."""
 
@@ -82,43 +97,11 @@ class JudgedDemands:
         float | None
     )  # of groups that need not keep it, in percent, before refining and rounding; None in public
     loss_after: float | None  # of those that do
-
-
-@frozen(kw_only=True)
-class DiversityRow(GivenAway):
-    """How varied a confidential column is among records with the same masked values."""
-
-    text: str
-
-
-@frozen()
-class GoalRow:
-    """What was asked of a confidential column, and what is reached."""
-
-    column: str
-    name: str
-    asked: str
-    reached: str
-    meaning: str
-
-
-@frozen(kw_only=True)
-class WorstPicture(WorstGroup):
-    """A confidential column in the worst group of records, beside the whole file."""
-
-    column: str
-    text: str
-
-
-@frozen(kw_only=True)
-class KeptSection(JudgedDemands):
-    """What is demanded of confidential columns, how it is kept, and what that cost."""
-
-    promise: tuple[str, ...]
-    rows: tuple[GoalRow, ...]
-    how: str
-    cost: str  # empty in public
-    pictures: tuple[WorstPicture, ...]  # none in public
+    promise: tuple[str, ...] = ()
+    rows: tuple[GoalRow, ...] = ()
+    how: str = ""
+    cost: str = ""  # empty in public
+    pictures: tuple[WorstGroup, ...] = ()  # none in public
 
 
 def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
@@ -161,7 +144,7 @@ def _as_demanded(own: GivenAway, column: Confidential, figures: HeldValues, size
     )
 
 
-def kept_of(release: "Release[Any]", public: bool) -> JudgedDemands | None:
+def kept_of(release: "Release[Any]", run: JudgedRun, public: bool) -> JudgedDemands | None:
     """Return what is demanded of confidential columns, counted again in the released file; None where nothing is.
 
     In public that is what anybody can count in the release, and neither what it cost nor which group is worst.
@@ -184,13 +167,21 @@ def kept_of(release: "Release[Any]", public: bool) -> JudgedDemands | None:
                 worst=None if public else _worst(release, column, limits, own, classes),
             )
         )
-    return JudgedDemands(
+    found = JudgedDemands(
         columns=tuple(columns),
         holds=demand.kept(classes),
         way=facts.way,
         said=WAYS[facts.way],
         loss_before=None if public else finite(facts.loss_before),
         loss_after=None if public else finite(facts.loss_after),
+    )
+    return replace(
+        found,
+        promise=promises(found),
+        rows=tuple(_row(one, goal) for one in found.columns for goal in one.goals),
+        how=f"How groups were formed to keep this: “{found.way}”, that is, {_way(found)}.",
+        cost=_cost(found, run.refined is not None),
+        pictures=tuple(one.worst for one in found.columns if one.worst is not None),
     )
 
 
@@ -210,7 +201,11 @@ def _worst(
     worst = bad[first[bad].argmin()]
     own = column.codes[classes == worst]
     values = frames.open_frame(release.data).get_column(column.name)
-    return WorstGroup(int(own.size), int(np.isin(classes, bad).sum()), _bars(column, own, values))
+    size, alike = int(own.size), int(np.isin(classes, bad).sum())
+    what = "differs most from the file" if limits.t is not None else "varies least"
+    more = f"; other groups that are equally bad have {counted(alike - size, 'more record')}" if alike > size else ""
+    text = f"the group that {what}, of {counted(size, 'record')}{more}"
+    return WorstGroup(size, alike, _bars(column, own, values), shown(column.name), text)
 
 
 def _bars(column: Confidential, own: Labels, values: Any) -> tuple[Bar, ...]:
@@ -302,15 +297,14 @@ def _figure(value: float) -> str:
     return "∞" if math.isinf(value) else count(int(value)) if value == int(value) else number(value)
 
 
-def cost(judgement: "Judgement") -> str:
+def _cost(kept: JudgedDemands, refined: bool) -> str:
     """Return what keeping it cost; in public nothing."""
-    kept = judgement.kept
-    if kept is None or kept.loss_before is None or kept.loss_after is None:
+    if kept.loss_before is None or kept.loss_after is None:
         return ""
-    refined = " (both before groups were refined)" if judgement.run.refined is not None else ""
+    before = " (both before groups were refined)" if refined else ""
     words = [
         f"Without the demand on {_all_goals(kept)}, groups would lose {percent(kept.loss_before)} of the information; "
-        f"with it, they lose {percent(kept.loss_after)}{refined}."
+        f"with it, they lose {percent(kept.loss_after)}{before}."
     ]
     for one in kept.columns:
         if one.uniform_before:
@@ -354,22 +348,6 @@ def limits(judgement: "Judgement") -> list[str]:
     return [text for name, text in _LIMITS.items() if name in asked]
 
 
-def section(judgement: "Judgement") -> KeptSection | None:
-    """Return all that is said of it; None where nothing is demanded."""
-    kept = judgement.kept
-    if kept is None:
-        return None
-    return worded(
-        KeptSection,
-        kept,
-        promise=promises(kept),
-        rows=tuple(_row(one, goal) for one in kept.columns for goal in one.goals),
-        how=f"How groups were formed to keep this: “{kept.way}”, that is, {_way(kept)}.",
-        cost=cost(judgement),
-        pictures=tuple(_picture(one) for one in kept.columns if one.worst is not None),
-    )
-
-
 def _row(one: Demanded, goal: Goal) -> GoalRow:
     meanings = {
         "l": "the smallest number of different values in a group",
@@ -381,19 +359,9 @@ def _row(one: Demanded, goal: Goal) -> GoalRow:
     return GoalRow(one.column, _NAMES[goal.name], _asked(goal), _figure(goal.reached), meanings[goal.name])
 
 
-def _picture(one: Demanded) -> WorstPicture:
-    assert one.worst is not None
-    by_t = any(goal.name == "t" for goal in one.goals)
-    what = "differs most from the file" if by_t else "varies least"
-    others = one.worst.alike - one.worst.records
-    more = f"; other groups that are equally bad have {counted(others, 'more record')}" if others else ""
-    text = f"the group that {what}, of {counted(one.worst.records, 'record')}{more}"
-    return worded(WorstPicture, one.worst, column=one.column, text=text)
-
-
-def row(own: GivenAway) -> DiversityRow:
+def in_words(own: GivenAway) -> GivenAway:
     """Return what the groups have in common in a confidential column."""
-    return worded(DiversityRow, own, text=_diversity_words(own))
+    return replace(own, text=_diversity_words(own))
 
 
 def _diversity_words(own: GivenAway) -> str:

@@ -1,7 +1,7 @@
 """What researchers would find: analyses, a model that distinguishes both files, and relations, before and after."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from microagg.base.frozen import frozen
 from microagg.errors import MicroaggError
-from microagg.judge.parts import Fact, Finding, State, finite, worded
+from microagg.judge.parts import Fact, Finding, State, finite
 from microagg.judge.text import FIXED, count, counted, percent, sentence, shown
 from microagg.mask.relations import KeptRelation
 from microagg.measures.analyses.analysis import Analysis
@@ -90,6 +90,15 @@ class RelationFound:
 
 
 @frozen()
+class ResultBlock:
+    """The estimates of one analysis that are listed, the worst first."""
+
+    analysis: str
+    single: bool  # whether one is listed, whose name says the analysis too
+    lines: tuple[ResultLine, ...]
+
+
+@frozen()
 class JudgedResults:
     """What researchers would find: the same analyses before and after masking. None in public."""
 
@@ -109,26 +118,11 @@ class JudgedResults:
     relations: tuple[RelationFound, ...]
     undone: tuple[str, ...]  # analyses that could not be done, and why
     remarks: tuple[str, ...]  # what else must be known, as of records left out
-
-
-@frozen()
-class ResultBlock:
-    """The estimates of one analysis that are listed, the worst first."""
-
-    analysis: str
-    single: bool  # whether one is listed, whose name says the analysis too
-    lines: tuple[ResultLine, ...]
-
-
-@frozen(kw_only=True)
-class ResultsSection(JudgedResults):
-    """What researchers would find."""
-
-    intro: str
-    survived: str  # how many estimates, in a sentence or two; empty where nothing was analysed
-    blocks: tuple[ResultBlock, ...]
-    more: str  # what is not listed
-    how: str  # what the model that distinguishes both files used
+    intro: str = ""
+    survived: str = ""  # how many estimates, in a sentence or two; empty where nothing was analysed
+    blocks: tuple[ResultBlock, ...] = ()
+    more: str = ""  # what is not listed
+    how: str = ""  # what the model that distinguishes both files used
 
 
 def results_of(release: "Release[Any]", progress: Progress | None = None) -> JudgedResults:
@@ -148,7 +142,7 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     judged = [one for one in utility.estimates if one.has_interval]
     changed = sorted((one for one in judged if one.conclusion_changed), key=worst_first)
     lines = _lines(utility)
-    return JudgedResults(
+    found = JudgedResults(
         declared=bool(release.recipe.analyses.analyses),
         level=100.0 * utility.level,
         analyses=len(utility.analyses),
@@ -165,6 +159,14 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
         relations=tuple(_relation(one, _chosen_words(release.chosen, one)) for one in relations),
         undone=tuple(shown(f"{one.name}: {_reason(why)}") for one, why in failed),
         remarks=tuple(map(shown, remarks)),
+    )
+    return replace(
+        found,
+        intro=_intro(found),
+        survived=_survived(found),
+        blocks=tuple(_blocks(found)),
+        more=_more(found),
+        how=_how(found),
     )
 
 
@@ -354,21 +356,6 @@ def _short(words: str, number: int, named: Sequence[str]) -> str:
     """Return a line for a terminal, with the first that is short enough."""
     lines = [f"{words}{': ' if number == 1 else '; one of them: '}{one}" for one in named]
     return next((line for line in lines if len(line) <= _LINE), f"{words}.")
-
-
-def section(found: JudgedResults | None) -> ResultsSection | None:
-    """Return all that is said of results; None in public."""
-    if found is None:
-        return None
-    return worded(
-        ResultsSection,
-        found,
-        intro=_intro(found),
-        survived=_survived(found),
-        blocks=tuple(_blocks(found)),
-        more=_more(found),
-        how=_how(found),
-    )
 
 
 def _intro(found: JudgedResults) -> str:

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from microagg.judge.parts import Bar, Distribution
 from microagg.judge.text import THIN, percent
-from microagg.judge.topics.confidential import WorstPicture
+from microagg.judge.topics.confidential import WorstGroup
 from microagg.report.pictures.scales import FONT, Scale, cut_short, text_width
 from microagg.report.templates import drawn
 
@@ -23,7 +23,7 @@ def bars(one: Distribution) -> Markup:
     return _drawn(one.bars, f"{one.column}, {what}", bar_words)
 
 
-def worst_group(one: WorstPicture) -> Markup:
+def worst_group(one: WorstGroup) -> Markup:
     """Draw the shares of a confidential column's values: in the file as an area, in the worst group as an outline."""
     return _drawn(one.bars, f"{one.column}, in the file and in {one.text}", _words_of_group, _BROAD)
 

@@ -2,15 +2,15 @@
 
 from markupsafe import Markup
 
+from microagg.judge.parts import RecordRisk
 from microagg.judge.text import percent
-from microagg.report.parts import RecordsPicture
 from microagg.report.pictures.scales import Scale, exact, steps, ticks
 from microagg.report.templates import drawn
 
 _LEFT, _RIGHT, _TOP, _FLOOR = 46.0, 672.0, 10.0, 176.0
 
 
-def record_risk(found: RecordsPicture) -> Markup:
+def record_risk(found: RecordRisk) -> Markup:
     """Draw how the chance of being linked is spread over the records."""
     across = Scale(0.0, found.edges[-1] * 1.04, _LEFT, _RIGHT)
     up = Scale(0.0, max(found.shares) * 1.15, _FLOOR, _TOP)

@@ -5,7 +5,7 @@ from typing import Any
 from markupsafe import Markup
 
 from microagg.judge.text import counted
-from microagg.judge.topics.results import ResultLine, ResultsSection, word_of
+from microagg.judge.topics.results import JudgedResults, ResultLine, word_of
 from microagg.report.pictures.scales import FONT, Scale, cut_short
 from microagg.report.templates import drawn
 
@@ -16,7 +16,7 @@ _LOW, _HIGH = 254.0, 350.0
 _GAP = 6.0  # between analyses
 
 
-def estimates(found: ResultsSection) -> Markup:
+def estimates(found: JudgedResults) -> Markup:
     """Draw for each estimate the interval of the original, scaled to itself, and where the masked estimate lies."""
     heads: list[dict[str, Any]] = []
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """What masking cost: overall, by column, in distributions, correlations and moments; and the least it could cost."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,13 @@ from microagg.algorithms.equivalence import codes_of
 from microagg.checks import check_jobs
 from microagg.columns import frames
 from microagg.judge.drawn import MOST_DRAWN
-from microagg.judge.parts import Bound, ColumnLoss, Correlations, JudgedMove, Loss, finite
-from microagg.judge.text import shown
+from microagg.judge.parts import Bound, ColumnChange, ColumnLoss, Correlations, Loss, SpikeRow, figure, finite
+from microagg.judge.run import JudgedRun
+from microagg.judge.text import FIXED, first_of, listed, percent, points, quoted, shown
 from microagg.measures.bound import LossBound, bound_of_release
 from microagg.measures.columns import Everybody, changes_of
 from microagg.measures.loss import InformationLoss
+from microagg.measures.measure import Measure
 from microagg.measures.utility import QUANTILES
 from microagg.work import Progress, Work, stage
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 LOSS_WORDS = ((5.0, "small"), (20.0, "moderate"), (math.inf, "large"))
 _CORRELATION_STEPS = (0.01, 0.05, 0.1, 0.2)
+LOSS_SCALE = (
+    "Small is below 5 %, moderate is 5 to 20 %, large is above 20 %. These words are a convention of this report."
+)
+_COMMON = 10.0  # percent of the records: a value that so many have is a spike, declared or not
 
 
 def loss_word(value: float) -> str:
@@ -56,6 +62,10 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
         if rounded is not None:
             one = replace(one, step=rounded.step, rounding_moved=finite(100.0 * rounded.moved))
         columns.append(one)
+    columns = [
+        replace(one, at="" if one.quantile_at is None else f"{one.quantile_at:g}{FIXED}%", own=_own_words(one))
+        for one in columns
+    ]
     columns.sort(key=lambda one: -(math.inf if one.percent is None else one.percent))
     return Loss(loss_word(found.percent), finite(found.percent), tuple(columns), len(columns), bound)
 
@@ -83,20 +93,21 @@ def correlations_of(release: "Release[Any]") -> Correlations | None:
         return None
     rows, columns = np.triu_indices(len(names), 1)
     changes = change[rows, columns]
-    order = np.argsort(-np.abs(changes), kind="stable")[:6]
+    order, mean = np.argsort(-np.abs(changes), kind="stable")[:6], float(np.abs(changes).mean())
     matrix = tuple(map(tuple, change.round(4).tolist())) if len(names) <= MOST_DRAWN else ()
     return Correlations(
         columns=tuple(names),
         change=matrix,
         largest=tuple((names[rows[i]], names[columns[i]], float(changes[i])) for i in order),
-        mean=float(np.abs(changes).mean()),
+        mean=mean,
+        text=moved(mean),
     )
 
 
-def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> JudgedMove:
-    """Return the mean change of a correlation as less than some step, or more than all."""
+def moved(mean: float, steps: Sequence[float] = _CORRELATION_STEPS) -> str:
+    """Return in words how far a correlation moved on average: less than some step, or more than all."""
     limit = next((step for step in steps if mean < step), None)
-    return JudgedMove(steps[-1], less=False) if limit is None else JudgedMove(limit, less=True)
+    return f"more than {steps[-1]:g}" if limit is None else f"less than {limit:g}"
 
 
 def bound_of(release: "Release[Any]", information: InformationLoss, progress: Progress | None = None) -> LossBound:
@@ -132,3 +143,93 @@ def judged_bound(release: "Release[Any]", progress: Progress | None = None) -> B
     if found is None:
         return None
     return Bound(found.percent, None if found.reached is None else finite(found.reached), found.of, str(found))
+
+
+def in_words(loss: Loss, run: JudgedRun, measures: Mapping[str, Measure], *, public: bool, some_left_out: bool) -> Loss:
+    """Return a loss with what is said of it."""
+    aside = _aside(loss, run, public)
+    terms = any(one.kind != "number" or has_spike(one) for one in loss.columns)
+    return replace(
+        loss,
+        meaning=_meaning(loss, run, some_left_out, aside),
+        aside=aside,
+        scale=LOSS_SCALE,
+        bound_text="" if loss.bound is None else loss.bound.text.replace(" %", f"{FIXED}%"),
+        figures=tuple(figure(one) for one in measures.values() if one.of == "loss"),
+        mixed=not _only_numbers(loss),
+        spikes=tuple(_spike_row(*one) for one in with_spike(loss)),
+        in_own_terms=not public and terms,
+    )
+
+
+def _only_numbers(loss: Loss) -> bool:
+    """Return whether all masked columns are quantities."""
+    return all(one.kind in ("number", "semi") for one in loss.columns)
+
+
+def _meaning(loss: Loss, run: JudgedRun, some: bool, aside: str) -> str:
+    """Return of what the loss is a share, and what columns lost that are not in it."""
+    share = (
+        f"of the variation of the masked columns{' in the released records' if some else ''}"
+        if _only_numbers(loss)
+        else f"of the information that would be lost if all {'released ' if some else ''}records got the same values"
+    )
+    counted_by = ", where columns count by their importance" if run.importance else ""
+    return f"{share}{counted_by}{aside}"
+
+
+def _aside(loss: Loss, run: JudgedRun, public: bool) -> str:
+    """Return what columns of importance 0 lost, which is not in the loss; in public only which they are."""
+    names = run.left_aside
+    if not names:
+        return ""
+    if public:
+        return f", without {listed(names)} (importance 0)"
+    own = [f"{quoted(one.column)} ({percent(one.percent)})" for one in loss.columns if one.column in names]
+    return f", without what columns of importance 0 lost: {first_of(own)}"
+
+
+def _own_words(one: ColumnLoss) -> str:
+    """Return what became of a column in its own terms."""
+    change = one.change
+    if change is None:
+        return ""
+    words = []
+    if change.mismatches is not None:
+        words.append(f"{percent(change.mismatches)} of the records have another category")
+    if change.levels is not None:
+        words.append(f"levels moved by {percent(change.levels)} of the scale on average")
+    if change.total is not None and abs(change.total) >= 0.005:
+        words.append(f"total {points(change.total)}{FIXED}%")
+    return "; ".join(words)
+
+
+def has_spike(one: ColumnLoss) -> bool:
+    """Return whether a column has a value that many records have, and others."""
+    return one.change is not None and (one.kind == "semi" or _COMMON <= (one.change.common_before or 0.0) < 100.0)
+
+
+def with_spike(loss: Loss) -> list[tuple[ColumnLoss, ColumnChange]]:
+    """Return the columns that have a spike, those in which its share changed most first; none in public."""
+    found = [(one, one.change) for one in loss.columns if one.change is not None and has_spike(one)]
+    return sorted(found, key=lambda one: -abs(risen(one[1])))
+
+
+def risen(change: ColumnChange) -> float:
+    """Return by how many points the share of a column's commonest value rose; 0 where there is none."""
+    return (change.common_after or 0.0) - (change.common_before or 0.0)
+
+
+def _spike_row(one: ColumnLoss, change: ColumnChange) -> SpikeRow:
+    value = "" if change.common is None else f"{change.common:g}"
+    return SpikeRow(one.column, one.kind, value, change.common_before, change.common_after, risen(change))
+
+
+def common_name(value: float | None) -> str:
+    """Return the name of the value that most records have."""
+    return "zeros" if value == 0 else "the commonest value"
+
+
+def before_after(change: ColumnChange) -> str:
+    """Return how many records have a column's commonest value, before and after masking."""
+    return f"{percent(change.common_before)} before, {percent(change.common_after)} after"
