@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from microagg.files import sources
 from microagg.files.formats import duckdb as _duckdb
+from microagg.files.formats import excel
 from microagg.files.formats import postgresql as _postgresql
 from microagg.files.formats import text as _text
 
@@ -64,8 +64,8 @@ def spoil_statistics(patch, name):
 
 
 def spoil_excel(patch, name):
-    write = sources.write_excel
-    patch.setattr(sources, "write_excel", lambda table, *rest: write(spoilt(table, name), *rest))
+    write = excel.write_excel
+    patch.setattr(excel, "write_excel", lambda table, *rest: write(spoilt(table, name), *rest))
 
 
 def spoil_duckdb(patch, name):

@@ -13,6 +13,7 @@ from microagg.columns.numbers import Marks
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files import databases, sources
 from microagg.files.addresses import check_target, file_digest
+from microagg.files.formats import apart, feather, parquet, text
 from microagg.files.formats.dialect import Dialect
 from microagg.files.sources import Source, read_source, write_target
 from tests.io.tables import ARROW, AWKWARD, STATISTICS, STORED, TEXT, rewrite, source_of, write_bytes
@@ -206,9 +207,13 @@ def test_the_checksum_is_of_the_bytes_that_were_read(tmp_path, monkeypatch, suff
     for target, value in ((path, 1.5), (other, 2.5)):
         write_target(pa.table({"pay": [value] * 3}), target, source_of(pa.table({"pay": [value]})))
     before = file_digest(path)
-    names = {".parquet": "Batches", ".feather": "read_feather", ".xlsx": "read_excel_apart", ".csv": "text_details"}
-    name = names[suffix]
-    whole = getattr(sources, name)
+    home, name = {
+        ".parquet": (parquet, "Batches"),
+        ".feather": (feather, "read_feather"),
+        ".xlsx": (apart, "read_excel_apart"),
+        ".csv": (text, "text_details"),
+    }[suffix]
+    whole = getattr(home, name)
 
     def then_exchanged(*arguments):
         """Put another file in its place as soon as it has been read."""
@@ -216,7 +221,7 @@ def test_the_checksum_is_of_the_bytes_that_were_read(tmp_path, monkeypatch, suff
         other.replace(path)
         return done
 
-    monkeypatch.setattr(sources, name, then_exchanged)
+    monkeypatch.setattr(home, name, then_exchanged)
     if suffix == ".csv":  # which is read once
         assert sources.read_source(path).sha256 == before
     else:

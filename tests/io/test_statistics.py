@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from microagg.errors import InvalidData
-from microagg.files import sources
+from microagg.files.formats import apart
 from microagg.files.formats import statistics as _statistics
 from microagg.files.sources import read_source, write_target
 from tests.io.tables import STATISTICS, rewrite, source_of, write_bytes
@@ -210,7 +210,7 @@ def test_files_of_sas_are_read(tmp_path, monkeypatch):
     # pyreadstat reads such files and writes none, so what it would give of one is made here.
     stored = {"x": [1.5, "A"], "d": [0.0, None], "t": [0.5, None]}
     monkeypatch.setattr(pyreadstat, "read_sas7bdat", lambda *_, **__: (stored, meta))
-    monkeypatch.setattr(sources, "read_apart", lambda path, kind, _: _statistics.read_statistics(path, kind))
+    monkeypatch.setattr(apart, "read_apart", lambda path, kind, _: _statistics.read_statistics(path, kind))
     source = read_source(write_bytes(tmp_path / "d.sas7bdat", b""))
     assert source.kind == "sas"
     assert source.labels.columns == {"x": "Pay"}

@@ -9,18 +9,11 @@ from microagg.base.frozen import frozen
 from microagg.checks import check_absent
 from microagg.errors import InvalidData, InvalidParameter
 from microagg.files import databases
-from microagg.files.batches import Batches
 from microagg.files.databases import is_database
-from microagg.files.formats import excel
-from microagg.files.formats.feather import size_of_feather
-from microagg.files.formats.kinds import KINDS, check_apart, kind_of, to_path
-from microagg.files.formats.statistics import require_extra
-from microagg.files.formats.text import size_of_text
+from microagg.files.formats.kinds import FORMAT, KINDS, check_apart, kind_of, to_path
 from microagg.files.publishing import check_writable
 from microagg.files.stores import Place, Where, digest_of, is_store, listed, place_at, where, where_of_parquet
 
-_WRITTEN = 20  # bytes of a cell in a sheet of Excel, its place and its marks counted
-_STORED = 8  # bytes of a cell in files of statistics packages, where nothing is packed
 _ONLY_PARQUET = (
     "only Parquet is read from a store or written to it. Copy the file to this machine, or convert it to Parquet"
 )
@@ -95,14 +88,14 @@ def check_target(
         check_absent(path, "the target", overwrite=overwrite)
         check_writable(path.parent)
         return
-    if kind == "sas":
+    if not FORMAT[kind].is_written:
         raise InvalidParameter(
-            f"{path.name!r} is a SAS file, which can be read but not written. Write Stata's .dta, .csv or .parquet."
+            f"{path.name!r} is a {FORMAT[kind].title} file, which can be read but not written. Write Stata's .dta, "
+            ".csv or .parquet."
         )
-    if kind in ("spss", "stata"):
-        require_extra()
-    if kind == "excel":
-        excel.EXTRA.check()
+    extra = getattr(FORMAT[kind].module, "EXTRA", None)
+    if extra is not None:
+        extra.check()
     if not path.parent.is_dir():
         raise InvalidParameter(f"the folder that {path.name!r} is to be in does not exist. Create it first.")
     if source is not None:
@@ -149,18 +142,8 @@ def extent_of(address: str | os.PathLike[str], **reading: Any) -> Extent | None:
     if is_database(address):
         return None
     kind = kind_at(address)
-    if kind == "parquet":
-        file = Batches(address)
-        return Extent(file.count(), len(file.names))
-    path = to_path(address)
-    if kind == "csv":
-        return Extent(*size_of_text(path, **reading))
-    if kind == "feather":
-        size = size_of_feather(path)
-        return None if size is None else Extent(*size)
-    if kind == "excel":
-        return Extent(excel.unpacked_size(path) // _WRITTEN, 1)
-    return Extent(path.stat().st_size // _STORED, 1)  # cells: that is what counts
+    size = FORMAT[kind].module.size(address if kind == "parquet" else to_path(address), reading)
+    return None if size is None else Extent(*size)
 
 
 def in_parts(address: str | os.PathLike[str]) -> bool:

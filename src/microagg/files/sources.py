@@ -25,15 +25,11 @@ from microagg.columns.traces import without_traces, without_views
 from microagg.errors import InvalidData, RoleError
 from microagg.files import databases
 from microagg.files.addresses import check_target, file_digest, kind_at
-from microagg.files.batches import Batches, parquet_writer, read_row_groups
+from microagg.files.batches import Batches
 from microagg.files.databases import is_database
-from microagg.files.formats.apart import read_apart, read_excel_apart
-from microagg.files.formats.dialect import Content, Dialect, dialect_for, text_details
-from microagg.files.formats.excel import read_written_excel, write_excel
-from microagg.files.formats.feather import read_feather, read_written_feather, write_feather
-from microagg.files.formats.kinds import COMPRESSED, kind_of, refuse_options, to_path
-from microagg.files.formats.statistics import read_written_statistics, write_statistics
-from microagg.files.formats.text import read_text, read_written_text, write_text
+from microagg.files.formats.dialect import Dialect, dialect_for, text_details
+from microagg.files.formats.kinds import FORMAT, Writing, kind_of, refuse_options, to_path
+from microagg.files.formats.text import read_text
 from microagg.files.promise import Promise, check_written
 from microagg.files.stores import Place, Where, check_there, kept_address, where
 from microagg.work import Progress, in_parallel
@@ -260,29 +256,13 @@ def read_source(address: str | os.PathLike[str], *, progress: Progress | None = 
     kind, path = kind_at(address), where(address)
     check_there(path)
     refuse_options(reading, kind)
-    if isinstance(path, Path) and kind == "csv":
-        content = Content(path)
-        table, dialect = read_text(content, **{name: said for name, said in reading.items() if name != "sheet"})
-        found = text_details(path, dialect)
-        return Source(_checked(table, path.name), path.name, kind, found, None, dialect, path, content.sha256)
-    details: dict[str, str] = {}
-    labels, digest = None, file_digest(address)
-    if isinstance(path, Place) or kind == "parquet":
-        file = Batches(address)
-        table = pa.concat_tables(list(file.tables()) or [file.schema.empty_table()])
-        if path.is_dir():
-            details["files"] = str(len(file.parts))
-        if file.index_columns:
-            details["pandas index"] = ", ".join(file.index_columns)
-    elif kind == "feather":
-        table = read_feather(path)
-    elif kind == "excel":
-        table, details = read_excel_apart(path, reading.get("sheet"), reading.get("header"), progress)
-    else:
-        table, labels = read_apart(path, kind, progress)
-    if file_digest(address) != digest:  # the checksum would be of other bytes than the table
+    digest = None if kind == "csv" else file_digest(address)  # text is read at once, and summed up as it is
+    stored = FORMAT[kind].module.read(address, reading, progress)
+    if stored.sha256 is None and file_digest(address) != digest:  # the checksum would be of other bytes than the table
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
-    return Source(_checked(table, path.name), path.name, kind, details, labels, None, kept_address(path), digest)
+    found = _checked(stored.table, path.name)
+    checksum = stored.sha256 or digest
+    return Source(found, path.name, kind, stored.details, stored.labels, stored.dialect, kept_address(path), checksum)
 
 
 def read_beginning(address: str | os.PathLike[str], records: int, **reading: Any) -> Source:
@@ -357,7 +337,7 @@ def write_target(
         databases.write_table(table, str(address), overwrite, read, promise)
         return
     path = where(address)
-    kind = kind_of(path)
+    kind = kind_at(address)
     dialect = dialect_for(path, like.path, like.dialect)
 
     def count(fresh: Where) -> None:
@@ -370,17 +350,7 @@ def write_target(
             then(read)
 
     try:
-        if isinstance(path, Place) or kind == "parquet":
-            with parquet_writer(path, table.schema, check=count) as writer:
-                writer.write_table(table)
-        elif kind == "csv":
-            write_text(table, path, dialect, excel_safe=excel_safe, check=count)
-        elif kind == "feather":
-            write_feather(table, path, count)
-        elif kind == "excel":
-            write_excel(table, path, like.details.get("sheet") if like.kind == "excel" else None, count)
-        else:
-            write_statistics(table, path, kind, like.table, like.labels, masked=masked, check=count)
+        FORMAT[kind].module.write(table, path, Writing(like, dialect, masked, excel_safe, count))
     except pa.ArrowException:  # whose message may show a cell
         raise InvalidData(
             f"{path.name!r} cannot be written: a column is of a kind that {kind} cannot hold. Write another format, "
@@ -412,17 +382,9 @@ def read_back(
     dialect : Dialect, optional
         In which a text file was written.
     """
-    kind = kind_of(target)
-    if isinstance(path, Place) or kind == "parquet":
-        return (table.select(names) for table in read_row_groups(path, None, names))
-    if kind == "csv":
-        compression = COMPRESSED.get(target.suffix.lower())
-        return read_written_text(path, compression, dialect or Dialect(), schema, names)
-    if kind == "feather":
-        return read_written_feather(path, schema, names)
-    if kind == "excel":  # in this process: the file is our own
-        return iter([read_written_excel(path, schema, names)])
-    return read_written_statistics(path, kind, names)
+    kind = "parquet" if isinstance(target, Place) else kind_of(target)
+    found: Iterator[pa.Table] = FORMAT[kind].module.read_back(path, target, schema, names, dialect)
+    return found
 
 
 def _checked(table: pa.Table, name: str) -> pa.Table:

@@ -10,7 +10,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,6 +23,8 @@ from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
 from microagg.files.files import Check, whole_file
 from microagg.files.formats.dialect import Dialect, FirstRow
+from microagg.files.formats.kinds import Stored, Writing, to_path
+from microagg.work import Progress
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """Of a sheet, its first row of names counted."""
@@ -33,10 +35,18 @@ _FIRST_DAY = dt.date(1900, 1, 1)
 _FORMATS = {"date": "yyyy-mm-dd", "instant": "yyyy-mm-dd hh:mm:ss.000", "time": "hh:mm:ss.000"}
 _WHEN = dt.datetime(1980, 1, 1)  # it was written, as the file says: the same table gives the same bytes
 _OTHERWISE = "Write .csv or .parquet instead"
+_WRITTEN = 20  # bytes of a cell in a sheet, its place and its marks counted
 EXTRA = Extra(
     ("python_calamine", "xlsxwriter"),
     "Excel files need python-calamine and XlsxWriter. Run: pip install 'microagg[excel]'",
 )
+
+
+def read(address: Any, reading: Mapping[str, Any], progress: Progress | None) -> Stored:
+    """Return what a sheet holds, read by a child process."""
+    from microagg.files.formats.apart import read_excel_apart  # which calls what is below
+
+    return Stored(*read_excel_apart(to_path(address), reading.get("sheet"), reading.get("header"), progress))
 
 
 def read_excel(path: Path, sheet: str | None = None, header: bool | None = None) -> tuple[pa.Table, dict[str, str]]:
@@ -251,6 +261,11 @@ class _Exact(float):
         return repr(float(self))
 
 
+def write(table: pa.Table, path: Path, how: Writing) -> None:
+    """Write a file of one sheet, called as that of the source."""
+    write_excel(table, path, how.like.details.get("sheet") if how.like.kind == "excel" else None, how.check)
+
+
 def write_excel(table: pa.Table, path: Path, sheet: str | None = None, check: Check | None = None) -> None:
     """Write a table to a file of one sheet; text stays text, also where a formula would begin like it."""
     check_table(table, path.name)
@@ -297,7 +312,17 @@ def _write_column(page: Any, place: int, column: Any, formats: dict[str, Any]) -
             page.write_datetime(row, place, value, formats[what])
 
 
-def read_written_excel(path: Path, schema: pa.Schema, names: list[str]) -> pa.Table:
+def read_back(path: Path, target: Any, schema: pa.Schema, names: list[str], _: Any) -> Iterator[pa.Table]:
+    """Return some columns of a file that was just written; in this process, as the file is our own."""
+    yield _read_written(path, schema, names)
+
+
+def size(path: Path, reading: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the cells, as if in one column: that is what counts."""
+    return unpacked_size(path) // _WRITTEN, 1
+
+
+def _read_written(path: Path, schema: pa.Schema, names: list[str]) -> pa.Table:
     """Read some columns of a file that was just written, by their places; no value that is in it is changed."""
     _, _, rows, _ = _cells(path, None)
     places = map(schema.get_field_index, names)

@@ -1,12 +1,20 @@
 """Feather files, which are Arrow's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from microagg.errors import InvalidData
-from microagg.files.files import Check, whole_file
+from microagg.files.files import whole_file
+from microagg.files.formats.kinds import Stored, Writing, to_path
+from microagg.work import Progress
+
+
+def read(address: Any, reading: Mapping[str, Any], progress: Progress | None) -> Stored:
+    """Return what a file holds."""
+    return Stored(read_feather(to_path(address)))
 
 
 def read_feather(path: Path) -> pa.Table:
@@ -27,17 +35,17 @@ def read_feather(path: Path) -> pa.Table:
     return pa.table(table.columns, table.column_names)
 
 
-def write_feather(table: pa.Table, path: Path, check: Check | None = None) -> None:
+def write(table: pa.Table, path: Path, how: Writing) -> None:
     """Write a file of Feather or Arrow."""
     # .arrow is left as it lies in memory, so that others can map it.
     compression = "lz4" if path.suffix.lower() == ".feather" else None
-    with whole_file(path, check=check) as fresh, pa.OSFile(str(fresh), "wb") as file:
+    with whole_file(path, check=how.check) as fresh, pa.OSFile(str(fresh), "wb") as file:
         options = pa.ipc.IpcWriteOptions(compression=compression, unify_dictionaries=True)
         with pa.ipc.new_file(file, table.schema, options=options) as writer:
             writer.write_table(table)
 
 
-def read_written_feather(path: Path, schema: pa.Schema, names: list[str]) -> Iterator[pa.Table]:
+def read_back(path: Path, target: Any, schema: pa.Schema, names: list[str], _: Any) -> Iterator[pa.Table]:
     """Return some columns of a file that was just written, a part at a time."""
     options = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in names])
     with pa.OSFile(str(path)) as file:
@@ -48,7 +56,7 @@ def read_written_feather(path: Path, schema: pa.Schema, names: list[str]) -> Ite
             yield table
 
 
-def size_of_feather(path: Path) -> tuple[int, int] | None:
+def size(path: Path, reading: Mapping[str, Any]) -> tuple[int, int] | None:
     """Estimate the records of a file from its first part, as nothing else says how many; return its columns too.
 
     That part may be the whole file, so that only one of its columns is read.

@@ -1,13 +1,21 @@
 """Kinds of files, by their names."""
 
+import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from microagg.base.frozen import frozen
 from microagg.errors import InvalidParameter, a_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from microagg.columns.labels import Labels, MaskedColumns
+    from microagg.files.formats.dialect import Dialect
+    from microagg.files.sources import Source
 
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 
@@ -24,6 +32,9 @@ class Format:
         As people call it.
     suffixes : tuple of str
         How names of such files end; the first is the usual one.
+    home : str
+        The module of this folder that reads and writes such files: `read`, `write`, `read_back`, `size`, and `EXTRA`
+        where it needs packages that not everybody has. It is imported when such a file is met.
     is_written : bool
         Whether such files are written, not only read.
     remark : str
@@ -33,19 +44,52 @@ class Format:
     kind: str
     title: str
     suffixes: tuple[str, ...]
+    home: str
     is_written: bool = True
     remark: str = ""
 
+    @property
+    def module(self) -> Any:
+        """The module that reads and writes such files."""
+        return importlib.import_module(f"microagg.files.formats.{self.home}")
+
+
+class Stored(NamedTuple):
+    """What a file holds, and how it is written."""
+
+    table: "pa.Table"
+    details: Mapping[str, str] = {}
+    labels: "Labels | None" = None
+    dialect: "Dialect | None" = None
+    sha256: str | None = None  # where it is of the very bytes that were read
+
+
+class Writing(NamedTuple):
+    """How a file is to be written."""
+
+    like: "Source"
+    dialect: "Dialect"
+    masked: "MaskedColumns"
+    excel_safe: bool
+    check: "Callable[[Any], object] | None"
+
 
 FORMATS = (
-    Format("csv", "CSV, TSV", (".csv", ".tsv", ".txt"), remark=", ".join(COMPRESSED)),
-    Format("parquet", "Parquet", (".parquet", ".pq"), remark="file or folder, also s3://, gs://, abfs://, hdfs://"),
-    Format("feather", "Feather", (".feather", ".arrow")),
-    Format("spss", "SPSS", (".sav", ".zsav")),
-    Format("stata", "Stata", (".dta",)),
-    Format("sas", "SAS", (".sas7bdat",), is_written=False),
-    Format("excel", "Excel", (".xlsx",)),
+    Format("csv", "CSV, TSV", (".csv", ".tsv", ".txt"), "text", remark=", ".join(COMPRESSED)),
+    Format(
+        "parquet",
+        "Parquet",
+        (".parquet", ".pq"),
+        "parquet",
+        remark="file or folder, also s3://, gs://, abfs://, hdfs://",
+    ),
+    Format("feather", "Feather", (".feather", ".arrow"), "feather"),
+    Format("spss", "SPSS", (".sav", ".zsav"), "statistics"),
+    Format("stata", "Stata", (".dta",), "statistics"),
+    Format("sas", "SAS", (".sas7bdat",), "statistics", is_written=False),
+    Format("excel", "Excel", (".xlsx",), "excel"),
 )
+FORMAT = {one.kind: one for one in FORMATS}
 KINDS = {suffix: one.kind for one in FORMATS for suffix in one.suffixes}
 SUFFIXES = {one.kind: one.suffixes[0] for one in FORMATS if one.is_written}
 """The kinds that can be written, each with the usual end of a name."""

@@ -15,7 +15,8 @@ from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
 from microagg.errors import InvalidData
 from microagg.files.files import Check, whole_file
-from microagg.files.formats.kinds import TITLES
+from microagg.files.formats.kinds import TITLES, Stored, Writing, kind_of, to_path
+from microagg.work import Progress
 
 _FORMATS: dict[str, dict[str, tuple[str, ...]]] = {
     "spss": {
@@ -43,6 +44,7 @@ _FIRST, _LAST = -62135596800, 253402300799  # seconds from 1970 to the years 1 a
 _LONGEST_NAME = {"spss": 64, "stata": 32}
 _LARGEST_LONG = 2147483620  # Stata's: above it, whole numbers of four bytes stand for missing ones
 _CELLS = 1 << 21  # read back at a time: about a quarter of a second, which Ctrl-C waits for
+_STORED = 8  # bytes of a cell, as nothing is packed
 EXTRA = Extra(
     ("polars", "pyreadstat"),
     "files of SPSS, Stata and SAS need pyreadstat and polars. Run: pip install 'microagg[stats]'",
@@ -61,6 +63,15 @@ def cannot_be_read(path: Path, kind: str) -> InvalidData:
         f"{path.name!r} cannot be read as a file of {TITLES[kind]}. It may be incomplete, or of another kind; write "
         "it again."
     )
+
+
+def read(address: Any, reading: Mapping[str, Any], progress: Progress | None) -> Stored:
+    """Return what a file holds, read by a child process."""
+    from microagg.files.formats.apart import read_apart  # which calls what is below
+
+    path = to_path(address)
+    table, labels = read_apart(path, kind_of(path), progress)
+    return Stored(table, labels=labels)
 
 
 def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
@@ -101,6 +112,12 @@ def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
         tags=tags,
     )
     return pa.table(columns), labels
+
+
+def write(table: pa.Table, path: Path, how: Writing) -> None:
+    """Write a file with the labels of the source."""
+    like = how.like
+    write_statistics(table, path, kind_of(path), like.table, like.labels, masked=how.masked, check=how.check)
 
 
 def write_statistics(
@@ -358,9 +375,15 @@ def _forget_time(path: Path, kind: str) -> None:
             file.write(b"01 Jan 1970 00:00")
 
 
-def read_written_statistics(path: Path, kind: str, names: list[str]) -> Iterator[pa.Table]:
+def size(path: Path, reading: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the cells, as if in one column: that is what counts."""
+    return path.stat().st_size // _STORED, 1
+
+
+def read_back(path: Path, target: Path, schema: pa.Schema, names: list[str], _: Any) -> Iterator[pa.Table]:
     """Return some columns of a file that was just written, a part at a time."""
     package = require_extra()  # in this process: the file is our own, and none of others that may crash it
+    kind = kind_of(target)
     read = {"spss": package.read_sav, "stata": package.read_dta}[kind]
     rows = max(1, _CELLS // len(names))
     start, found = 0, rows

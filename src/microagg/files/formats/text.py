@@ -6,7 +6,7 @@ A quoted cell that holds line breaks may contain records by mistake, which would
 import gzip
 import io
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from microagg.files.files import Check, whole_file
 from microagg.files.formats.dialect import (
     DELIMITERS,
     SAMPLE,
+    Content,
     Dialect,
     FirstRow,
     Readable,
@@ -29,15 +30,25 @@ from microagg.files.formats.dialect import (
     has_nul,
     open_bytes,
     refind_encoding,
+    text_details,
     wrong_encoding,
 )
-from microagg.files.formats.kinds import COMPRESSED
+from microagg.files.formats.kinds import COMPRESSED, Stored, Writing, to_path
+from microagg.work import Progress
 
 _BLOCK = 1 << 23
 _ROWS = 1 << 16  # written at a time
 _UNPACKED = 5  # bytes of text for each one that is compressed: a guess
 # Signs of full width too: some spreadsheets take them for plain ones. Some pass over what is not seen before a sign.
 _RISKY = r"^(?:[\t\r\n]|[\p{Z}\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])"
+
+
+def read(address: Any, reading: Mapping[str, Any], progress: Progress | None) -> Stored:
+    """Return what a text file holds, every column as text, and how it is written."""
+    path = to_path(address)
+    content = Content(path)
+    table, dialect = read_text(content, **{name: said for name, said in reading.items() if name != "sheet"})
+    return Stored(table, text_details(path, dialect), None, dialect, content.sha256)
 
 
 def read_text(path: Readable, most: int | None = None, **options: Any) -> tuple[pa.Table, Dialect]:
@@ -112,14 +123,16 @@ def read_text_parts(path: Path, dialect: Dialect, names: list[str], columns: lis
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.") from None
 
 
-def read_written_text(
-    path: Path, compression: str | None, dialect: Dialect, schema: pa.Schema, names: list[str]
+def read_back(
+    path: Path, target: Path, schema: pa.Schema, names: list[str], dialect: Dialect | None
 ) -> Iterator[pa.Table]:
     """Return some columns of a text file that was just written, by their places, a part at a time.
 
-    `compression` is what the file's name will say, and `schema` that of the table that was written.
+    The name of `target` says how it is compressed, and `schema` is that of the table that was written.
     """
     from pyarrow import csv as arrow_csv
+
+    dialect, compression = dialect or Dialect(), COMPRESSED.get(target.suffix.lower())
 
     how = _how(replace(dialect, fields=len(schema)))
     how["read_options"].skip_rows_after_names = _rows_above(dialect)
@@ -140,13 +153,13 @@ def _type_in_text(kind: pa.DataType) -> pa.DataType:
     return pa.float64() if pa.types.is_floating(kind) else pa.string()
 
 
-def size_of_text(path: Path, **reading: Any) -> tuple[int, int]:
+def size(path: Path, reading: Mapping[str, Any]) -> tuple[int, int]:
     """Estimate from the length of the first lines how many records there are; return the number of fields too."""
     with open_bytes(path) as file:
         start = file.read(SAMPLE)
-    size = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
+    length = path.stat().st_size * (_UNPACKED if path.suffix.lower() in COMPRESSED else 1)
     lines = max(2, start.count(b"\n"))
-    rows = lines if len(start) < SAMPLE else size * lines // len(start)
+    rows = lines if len(start) < SAMPLE else length * lines // len(start)
     return rows - 1, find_dialect(path, **reading).fields
 
 
@@ -246,6 +259,11 @@ def _check_records(path: Readable, records: int) -> None:
 def _check_part(path: Readable, table: Any) -> None:
     if any(pc.any(pc.match_substring(column, "\0")).as_py() for column in table.columns):
         raise has_nul(path.name)
+
+
+def write(table: pa.Table, path: Path, how: Writing) -> None:
+    """Write a text file in the manner of the source."""
+    write_text(table, path, how.dialect, excel_safe=how.excel_safe, check=how.check)
 
 
 def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool, check: Check | None = None) -> None:
