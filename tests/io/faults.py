@@ -64,8 +64,8 @@ def spoil_statistics(patch, name):
 
 
 def spoil_excel(patch, name):
-    write = excel.write_excel
-    patch.setattr(excel, "write_excel", lambda table, *rest: write(spoilt(table, name), *rest))
+    write = excel.write
+    patch.setattr(excel, "write", lambda table, *rest: write(spoilt(table, name), *rest))
 
 
 def spoil_duckdb(patch, name):

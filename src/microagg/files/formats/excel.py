@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from microagg.checks import EXACT_INTEGERS, Extra, nearest
 from microagg.columns.numbers import is_text
 from microagg.errors import InvalidData, InvalidParameter, setting
-from microagg.files.files import Check, whole_file
+from microagg.files.files import whole_file
 from microagg.files.formats.dialect import Dialect, FirstRow
 from microagg.files.formats.kinds import Stored, Writing, to_path
 from microagg.work import Progress
@@ -262,15 +262,11 @@ class _Exact(float):
 
 
 def write(table: pa.Table, path: Path, how: Writing) -> None:
-    """Write a file of one sheet, called as that of the source."""
-    write_excel(table, path, how.like.details.get("sheet") if how.like.kind == "excel" else None, how.check)
-
-
-def write_excel(table: pa.Table, path: Path, sheet: str | None = None, check: Check | None = None) -> None:
     """Write a table to a file of one sheet; text stays text, also where a formula would begin like it."""
+    sheet = how.like.details.get("sheet") if how.like.kind == "excel" else None
     check_table(table, path.name)
     package = EXTRA.load("xlsxwriter")
-    with whole_file(path, check=check) as fresh:
+    with whole_file(path, check=how.check) as fresh:
         # In memory: no other file holds a row meanwhile.
         book = package.Workbook(str(fresh), {"in_memory": True})
         book.set_properties({"created": _WHEN})
@@ -313,21 +309,15 @@ def _write_column(page: Any, place: int, column: Any, formats: dict[str, Any]) -
 
 
 def read_back(path: Path, target: Any, schema: pa.Schema, names: list[str], _: Any) -> Iterator[pa.Table]:
-    """Return some columns of a file that was just written; in this process, as the file is our own."""
-    yield _read_written(path, schema, names)
+    """Return some columns of a file that was just written, by their places; no value that is in it is changed."""
+    _, _, rows, _ = _cells(path, None)  # in this process: the file is our own
+    places = map(schema.get_field_index, names)
+    yield pa.table([_column([row[place] for row in rows[1:]])[0] for place in places], names)
 
 
 def size(path: Path, reading: Mapping[str, Any]) -> tuple[int, int]:
     """Return the cells, as if in one column: that is what counts."""
     return unpacked_size(path) // _WRITTEN, 1
-
-
-def _read_written(path: Path, schema: pa.Schema, names: list[str]) -> pa.Table:
-    """Read some columns of a file that was just written, by their places; no value that is in it is changed."""
-    _, _, rows, _ = _cells(path, None)
-    places = map(schema.get_field_index, names)
-    kept = [_column([row[place] for row in rows[1:]])[0] for place in places]
-    return pa.table(kept, names)
 
 
 MOST_BYTES = 4 << 30

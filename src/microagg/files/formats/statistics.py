@@ -14,7 +14,7 @@ from microagg.checks import EXACT_INTEGERS, Extra
 from microagg.columns.labels import Labels, MaskedColumns
 from microagg.columns.numbers import as_floats, is_text
 from microagg.errors import InvalidData
-from microagg.files.files import Check, whole_file
+from microagg.files.files import whole_file
 from microagg.files.formats.kinds import TITLES, Stored, Writing, kind_of, to_path
 from microagg.work import Progress
 
@@ -115,33 +115,18 @@ def read_statistics(path: Path, kind: str) -> tuple[pa.Table, Labels]:
 
 
 def write(table: pa.Table, path: Path, how: Writing) -> None:
-    """Write a file with the labels of the source."""
-    like = how.like
-    write_statistics(table, path, kind_of(path), like.table, like.labels, masked=how.masked, check=how.check)
-
-
-def write_statistics(
-    table: pa.Table,
-    path: Path,
-    kind: str,
-    original: pa.Table,
-    labels: Labels | None,
-    *,
-    masked: MaskedColumns,
-    check: Check | None = None,
-) -> None:
     """Write a file of SPSS or Stata, with the labels of its columns, whichever rows of the original are left.
 
     Labels of values that no row has are left out. A masked column of categories keeps all else that the file says of
-    it. One of means keeps its label, and what is said of
-    the codes for missing values that it still has: means have no value labels, and none where a missing value is
-    declared. Stata's .a to .z are known by row: `labels` and `masked` have those of the table's rows.
+    it. One of means keeps its label, and what is said of the codes for missing values that it still has: means have no
+    value labels, and none where a missing value is declared. Stata's .a to .z are known by row: the labels of the
+    source and what is masked have those of the table's rows.
     """
-    package = require_extra()
+    package, kind, original, labels = require_extra(), kind_of(path), how.like.table, how.like.labels
     import polars as pl
 
     _check_names(table.column_names, kind)
-    said = _said(table, original, labels or Labels(kind), kind, masked)
+    said = _said(table, original, labels or Labels(kind), kind, how.masked)
     formats, widths, tags = dict(said.formats), dict(said.widths), said.tags
     series, value_labels = [], {}
     for name in table.column_names:
@@ -163,21 +148,21 @@ def write_statistics(
             fitting = _fitting(said.values[name], column.type, kind, name in tags)
             # The label of a value that no row has any more discloses something of rows that were left out.
             value_labels[name] = {value: text for value, text in fitting.items() if value in used}
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "column_labels": dict(said.columns),
         "variable_value_labels": {name: texts for name, texts in value_labels.items() if texts},
         "variable_format": formats,
     }
     if kind == "spss":
-        how |= {"missing_ranges": dict(said.missing), "variable_measure": dict(said.measures)}
-        how |= {"compress": path.suffix.lower() == ".zsav", "variable_display_width": widths}
+        options |= {"missing_ranges": dict(said.missing), "variable_measure": dict(said.measures)}
+        options |= {"compress": path.suffix.lower() == ".zsav", "variable_display_width": widths}
     else:
         listed = {name: sorted(set(column.drop_null().to_pylist())) for name, column in tags.items()}
-        how |= {"version": 14, "missing_user_values": listed}
-    write = package.write_sav if kind == "spss" else package.write_dta
-    with whole_file(path, check=check) as fresh:
+        options |= {"version": 14, "missing_user_values": listed}
+    write_to = package.write_sav if kind == "spss" else package.write_dta
+    with whole_file(path, check=how.check) as fresh:
         try:
-            write(pl.DataFrame(series), str(fresh), **how)
+            write_to(pl.DataFrame(series), str(fresh), **options)
         except Exception as error:  # pyreadstat's own errors are plain Exceptions, and may show cells
             if isinstance(error, (MemoryError, OSError)):
                 raise

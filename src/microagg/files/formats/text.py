@@ -262,14 +262,9 @@ def _check_part(path: Readable, table: Any) -> None:
 
 
 def write(table: pa.Table, path: Path, how: Writing) -> None:
-    """Write a text file in the manner of the source."""
-    write_text(table, path, how.dialect, excel_safe=how.excel_safe, check=how.check)
-
-
-def write_text(table: pa.Table, path: Path, dialect: Dialect, *, excel_safe: bool, check: Check | None = None) -> None:
     """Write a table as text, with quotes where they are needed."""
-    with text_writer(path, table.column_names, dialect, excel_safe=excel_safe, check=check) as write:
-        write(table)
+    with text_writer(path, table.column_names, how.dialect, excel_safe=how.excel_safe, check=how.check) as add:
+        add(table)
 
 
 @contextmanager
