@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 import microagg as ma
-from microagg.algorithms import dependence as trees
 from microagg.algorithms.dependence import automatic_bins
+from microagg.columns import dependence as trees
 from microagg.columns.table import Table
 from microagg.errors import InputError, InvalidParameter
 from tests.lengths import first_few, given_few

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from microagg.algorithms import dependence as dependences
 from microagg.algorithms.selection import choose_columns, select_columns
+from microagg.columns import dependence as dependences
 from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
 from tests.reference import dependence as oracle

@@ -10,8 +10,7 @@ from microagg.algorithms.kernels.categories import meetings
 from microagg.algorithms.kernels.sums import exact_sum
 from microagg.algorithms.scores import standard_scores
 from microagg.base.frozen import frozen
-from microagg.checks import EXACT_INTEGERS, check_option, check_whole
-from microagg.columns.table import Table
+from microagg.checks import EXACT_INTEGERS
 from microagg.errors import InvalidParameter
 
 MEASURES = ("emim", "chi2", "normal", "vi")
@@ -47,67 +46,28 @@ class Dependence:
         return float(sum(edge.weight for edge in self.edges))
 
 
-def dependence(table: Table, measure: str = "emim", width: Any = None, bins: int | None = None) -> Dependence:
-    """Weigh every pair of a table's columns and span the tree of the strongest."""
-    check_option("measure", measure, MEASURES)
-    d = len(table)
-    if measure == "normal":
-        if width is not None or bins is not None:
-            raise InvalidParameter(
-                "measure='normal' uses no categories. Leave out width and bins.", parameter="measure"
-            )
-        other = next((one for one in table if not one.kind.is_squared or one.cells.states is not None), None)
-        if other is not None:
-            raise InvalidParameter(
-                f"measure='normal' is for complete numbers, which column {other.name!r} is not. Choose emim, chi2 or "
-                f"vi.",
-                parameter="measure",
-                columns=(other.name,),
-            )
-        sizes = np.zeros(d, dtype=np.int64)
-        weights = _normal_weights(table.matrix())
-    else:
-        codes, sizes = categorise(table, width, bins)
-        weights = _weights_of_categories(codes, sizes, measure)
+def tree_of(measure: str, weights: NDArray[np.float64], sizes: NDArray[np.int64], constant: Any) -> Dependence:
+    """Span the tree of the strongest weights between columns: of categories, so many in each, or of normal numbers.
+
+    `constant` marks the columns of one value.
+    """
     weights = weights.round(_DECIMALS) + 0.0
     # By a distance of entropies one category is enough to be everybody's nearest, and the hub of the tree.
-    silent = sizes == 1 if measure == "vi" else np.array([column.is_constant for column in table])
+    silent = sizes == 1 if measure == "vi" else np.asarray(constant, dtype=bool)
     edges = _spanning_tree(weights, ~silent, nearest_first=measure == "vi")
-    degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=d)
+    degrees = np.bincount(np.array([edge[:2] for edge in edges], dtype=np.int64).ravel(), minlength=len(weights))
     return Dependence(measure, weights, edges, degrees, sizes, silent)
 
 
-def categorise(table: Table, width: Any = None, bins: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number each record's category in each column; give the codes (d, n) and how many there are.
+def cut_into_categories(column: NDArray[np.float64], j: int, width: float | None, bins: int | None) -> Any:
+    """Number the interval of each value: `width` wide, or one of `bins`, or as `automatic_bins` says.
 
-    Numbers and dates are cut: with `width` (one, or one a column) a category is that wide, from the column's minimum
-    on; with `bins` a column's range is cut into so many; with neither, as `automatic_bins` says. Ordinal and nominal
-    columns have categories already. Each way of being missing is one more. Empty categories count for nothing and get
-    no number.
+    Where that says none, each value is a category.
     """
-    d, n = len(table), table.n_records
-    widths = _check_widths(width, d)
-    if bins is not None:
-        bins = check_whole("bins", bins, 2, EXACT_INTEGERS, "Leave it out for a number by rule.")
-    if widths is not None and bins is not None:
-        raise InvalidParameter("both width and bins were given. Pass one of them.", parameter="bins")
-    codes = np.empty((d, n), dtype=np.int64)
-    sizes = np.empty(d, dtype=np.int64)
-    for j, column in enumerate(table):
-        known = column.cells.known
-        if not column.kind.is_squared or known.size == 0:
-            own = known
-        elif widths is None:
-            wanted = automatic_bins(known) if bins is None else bins
-            own = known if wanted is None else _cut(known, wanted)
-        else:
-            own = _cut_by_width(known, widths[j], j)
-        if column.cells.states is not None:
-            cut = -column.cells.states.astype(np.float64)  # whole intervals are numbered from 0: never below
-            cut[column.cells.present] = own - (own.min() if own.size else 0.0)
-            own = cut
-        codes[j], sizes[j] = _numbered(own)
-    return codes, sizes
+    if width is not None:
+        return _cut_by_width(column, width, j)
+    wanted = automatic_bins(column) if bins is None else bins
+    return column if wanted is None else _cut(column, wanted)
 
 
 def automatic_bins(column: NDArray[np.float64]) -> int | None:
@@ -141,12 +101,14 @@ def _cut_by_width(column: NDArray[np.float64], width: float, j: int) -> NDArray[
     return np.asarray(np.floor(steps))
 
 
-def _numbered(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+def numbered(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
+    """Number different values, and count them."""
     found, codes = np.unique(values, return_inverse=True)
     return codes, found.size
 
 
-def _check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
+def check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
+    """Return the width of the categories of each column, or say why there is none."""
     if width is None:
         return None
     try:
@@ -166,7 +128,8 @@ def _check_widths(width: Any, d: int) -> NDArray[np.float64] | None:
     return widths
 
 
-def _weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], measure: str) -> NDArray[np.float64]:
+def weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], measure: str) -> NDArray[np.float64]:
+    """Weigh each pair of columns by how their categories, numbered (d, n), go together."""
     d, n = codes.shape
     counts = np.arange(n + 1, dtype=np.float64)
     x_log_x = counts * np.log(np.maximum(counts, 1.0))
@@ -190,7 +153,8 @@ def _weights_of_categories(codes: NDArray[np.int64], sizes: NDArray[np.int64], m
     return weights
 
 
-def _normal_weights(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+def weights_of_numbers(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weigh each pair of columns (d, n) by the information of normal numbers with their correlation."""
     scores = standard_scores(columns)
     d, n = scores.shape
     weights = np.zeros((d, d))

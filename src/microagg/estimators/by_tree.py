@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.dependence import dependence
 from microagg.algorithms.methods import BY_TREE, groups_each_column, method_named
 from microagg.algorithms.selection import CHOICES, Selection, losses_of_subsets, select_columns, with_least_loss
 from microagg.algorithms.units import Units
 from microagg.checks import check_jobs, check_k, check_option, safe_to_square
+from microagg.columns.dependence import dependence
 from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
 from microagg.estimators.partitioners import Partitioner, documented

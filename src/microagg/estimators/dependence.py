@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from microagg.algorithms.dependence import Dependence, Edge, dependence
+from microagg.algorithms.dependence import Dependence, Edge
 from microagg.algorithms.selection import Selection
 from microagg.checks import check_names, shown_name
 from microagg.columns import frames
+from microagg.columns.dependence import dependence
 from microagg.columns.table import Table
 from microagg.errors import InvalidParameter
 from microagg.estimators._matrix import as_matrix

@@ -9,10 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from microagg.algorithms.dependence import dependence
 from microagg.algorithms.selection import select_columns
 from microagg.base.frozen import frozen
 from microagg.columns import frames
+from microagg.columns.dependence import dependence
 from microagg.jobs.facts import findings_of, release_facts, topics_of
 from microagg.judge.judgement import tree_by
 from microagg.judge.parts import ColumnLoss, Figure, JudgedTree, WrittenFacts

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.algorithms.dependence import dependence
 from microagg.algorithms.emad import places
 from microagg.algorithms.kernels.records import Records, coordinates, plain_records, take
 from microagg.algorithms.methods import (
@@ -26,6 +25,7 @@ from microagg.algorithms.units import Units, merge_short
 from microagg.base.frozen import frozen
 from microagg.checks import Columns, check_names, shown_name
 from microagg.columns import frames
+from microagg.columns.dependence import dependence
 from microagg.columns.embedding import Points
 from microagg.columns.kinds import Number
 from microagg.columns.table import Table
