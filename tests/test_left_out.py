@@ -145,7 +145,7 @@ def test_a_frame_that_is_changed_later_changes_no_result():
     before = [one.before for one in release.utility(asked).estimates]
     frame.loc[:, "area"], frame.loc[:, "income"] = "sea", 0.0
     assert [one.before for one in release.utility(asked).estimates] == before
-    assert pickle.loads(pickle.dumps(release))._everybody is None
+    assert pickle.loads(pickle.dumps(release))._masked is None
 
 
 def test_units_that_are_left_out_are_in_the_original():

@@ -420,6 +420,6 @@ def test_an_order_of_categories_counts_wherever_it_is_declared(tmp_path):
     releases = [
         ma.protect(one, 3) for one in (frame, frame.to_arrow(), frame.to_pandas(), ma.read(tmp_path / "in.parquet"))
     ]
-    assert {type(one._both()[0].columns[1].kind).__name__ for one in releases} == {"Ordinal"}
+    assert {type(one.pair.original.columns[1].kind).__name__ for one in releases} == {"Ordinal"}
     assert len({one.information.percent for one in releases}) == 1
     assert releases[0].data["s"].dtype == pl.Enum(levels)

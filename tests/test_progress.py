@@ -122,7 +122,7 @@ def test_masking_tells_each_step_and_is_at_its_end_at_the_end(frame, choices, na
     assert {total for _, total in told} == {len(frame)}
     assert_array_equal(found.groups, work().groups)
     at_first = [done for done, total in told if done <= 0.05 * total]
-    assert len(at_first) >= 4 * len(found._both()[0])  # columns are looked at, coded, weighed up and placed
+    assert len(at_first) >= 4 * len(found.pair.original)  # columns are looked at, coded, weighed up and placed
     for call in (1, len(told) // 3, 2 * len(told) // 3, len(told)):
         assert stops_at(lambda progress: work(progress=progress), call)
 
@@ -171,7 +171,7 @@ def test_risk_is_told_before_between_and_after_its_links(release):
     found, told = heard(lambda progress: work(progress=progress))
     assert rises(told)
     in_all = told[-1][1]
-    columns = len(release._both()[0])
+    columns = len(release.pair.original)
     assert len([done for done, _ in told if done < 0.05 * in_all]) > 3 * columns
     assert len([done for done, _ in told if done > 0.95 * in_all]) >= 2 * columns
     assert_array_equal(found.per_record, release.risk.per_record)
@@ -180,7 +180,7 @@ def test_risk_is_told_before_between_and_after_its_links(release):
 
 
 def test_intervals_are_told_column_by_column(release):
-    both, columns = release._both(), len(release._both()[0])
+    both, columns = release.pair, len(release.pair.original)
     assert len(heard(lambda progress: rank_intervals(*both, Work(1, progress)))[1]) == columns
     assert len(heard(lambda progress: deviation_intervals(*both, Work(1, progress)))[1]) == columns
 
@@ -209,7 +209,7 @@ def test_a_report_model_takes_a_progress(release):
 
 
 def test_counting_who_is_alike_is_told(release):
-    written = release._both()[1]
+    written = release.pair.masked
     strata = np.zeros(written.n_records, dtype=np.int64)
     count = partial(fewest_sharing, written, strata, groups=release.groups)
     found, told = heard(lambda progress: count(work=Work(progress=progress)))

@@ -140,7 +140,8 @@ def test_estimators_know_spellings():
 def test_a_dropped_number_that_repeats_is_counted_by_value():
     several, one = spelt()
     few = [
-        ma.protect(table, k=3, quasi=["x", "y"], identifiers=["unit"])._repeating["unit"] for table in (several, one)
+        ma.protect(table, k=3, quasi=["x", "y"], identifiers=["unit"]).pair.repeating["unit"]
+        for table in (several, one)
     ]
     assert np.array_equal(*few)
 

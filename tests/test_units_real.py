@@ -98,7 +98,7 @@ def test_whole_units_are_linked_no_more_often_than_once_in_k(name, k):
     assert risk.n_units == units.n_units > 500
     assert max(risk.per_set.values()) <= 100 / k + 1e-9
     assert np.nanmax(risk.per_record) <= 1 / k + 1e-9
-    original, written = release._both()
+    original, written = release.pair
     one_by_one = replace(original, strata=np.zeros(len(units.codes), dtype=np.int64), units=Units(units.codes))
     by_rows = measure_risk(one_by_one, written, original.names)
     assert risk.full_keys > by_rows.full_keys

@@ -22,7 +22,6 @@ from microagg.columns.labels import MaskedColumns
 from microagg.columns.roles import Role
 from microagg.columns.rounding import Rounded
 from microagg.columns.table import Table
-from microagg.columns.weights import Weights
 from microagg.errors import InvalidData
 from microagg.files.promise import Promise
 from microagg.files.sources import Source
@@ -35,6 +34,7 @@ from microagg.measures.anonymity import Anonymity, RebuiltUnits, rebuilt_units
 from microagg.measures.assess import check_sample, judged_anonymity, known_names, usual_sample
 from microagg.measures.diversity import DiversityFacts, demand_words
 from microagg.measures.loss import InformationLoss
+from microagg.measures.pair import Pair
 from microagg.measures.pmse import MOST_RECORDS, PMSE, measure_pmse
 from microagg.measures.risk import DisclosureRisk, measure_risk
 from microagg.measures.utility import LossMeasures, measure_loss
@@ -77,6 +77,8 @@ class Release(Generic[IntoDataFrameT]):
         What an intruder who knows all masked columns and the strata could do; on large files linkage is estimated on
         some of the records (see `risk_for`). Where units are released by numbers, the intruder links whole units, by
         all their rows. Computed when asked; `risk_for` has the choices.
+    pair : Pair
+        The original and the released values, row by row; a stored release has none.
     utility : method
         Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity
@@ -178,7 +180,7 @@ class Release(Generic[IntoDataFrameT]):
 
     def _measured_loss(self, progress: Progress | None) -> LossMeasures:
         weighted = None if self.weights is None else self.weights.information
-        found = measure_loss(*self._both(), self.information, weighted, progress, self._everybody)
+        found = measure_loss(*self.pair, self.information, weighted, progress, self.pair.everybody)
         return replace(found, _find_bound=self._bound)
 
     def _bound(self, information: InformationLoss, progress: Progress | None) -> "LossBound":
@@ -233,8 +235,8 @@ class Release(Generic[IntoDataFrameT]):
         DisclosureRisk
         """
         names = list(self.recipe.roles.of(Role.QUASI.value))
-        original, written = self._both()
-        units = self._units
+        original, written = self.pair
+        units, weights = self.pair.units, self.pair.weights
         n = original.n_records if units is None or units.slots is None else units.n_units  # of whole units
         known = names if keys is None else known_names(keys, names, "masked columns")
         strata = frames.category_codes(frames.open_frame(self.data), self.recipe.roles.strata)
@@ -244,7 +246,7 @@ class Release(Generic[IntoDataFrameT]):
             known,
             sample=check_sample(usual_sample(n, self._highest_chance) if sample is None else sample, n, seed),
             seed=seed,
-            weights=None if self._weights is None else self._weights.values,
+            weights=None if weights is None else weights.values,
             complete=self.whole is None,
             work=Work(check_jobs(n_jobs), progress),
         )
@@ -316,11 +318,11 @@ class Release(Generic[IntoDataFrameT]):
 
     def _as_many(self, seed: int) -> tuple[Table, Table]:
         """Return all released records, and as many original ones: drawn from the whole file if some were left out."""
-        original, written = self._both()
-        if self._everybody is None:
+        (original, written), everybody = self.pair, self.pair.everybody
+        if everybody is None:
             return original, written
-        rows = check_sample(written.n_records, self._everybody.n_records, seed)
-        return self._everybody if rows is None else self._everybody.take(rows), written
+        rows = check_sample(written.n_records, everybody.n_records, seed)
+        return everybody if rows is None else everybody.take(rows), written
 
     @property
     def promise(self) -> Promise:
@@ -446,14 +448,15 @@ class Release(Generic[IntoDataFrameT]):
 
         return build(self, public=public, source=source, written=written, comparison=comparison, progress=progress)
 
-    def _both(self) -> tuple[Table, Table]:
-        """Return the original and the released values as they were when the release was made."""
+    @property
+    def pair(self) -> Pair:
+        """The original and the released values as they were when the release was made; not for publication."""
         if self._masked is None:
             raise InvalidData(
                 "a stored release has no original values to compare with. Pass the original file to loss_measures, "
                 "disclosure_risk or utility."
             )
-        return self._masked.table, self._masked.written
+        return Pair(self._masked.table, self._masked.written)
 
     @property
     def _units(self) -> Units | None:
@@ -462,21 +465,6 @@ class Release(Generic[IntoDataFrameT]):
     @property
     def _demand(self) -> Demand | None:
         return None if self._masked is None else self._masked.table.demand
-
-    @property
-    def _weights(self) -> Weights | None:
-        """The weights of the original."""
-        return None if self._masked is None else self._masked.table.weighed.first
-
-    @property
-    def _everybody(self) -> Table | None:
-        """All records of the original, where some were left out."""
-        return None if self._masked is None else self._masked.table.whole
-
-    @property
-    def _repeating(self) -> Mapping[Any, NDArray[np.int64]]:
-        """Dropped columns whose values rows share."""
-        return {} if self._masked is None else self._masked.table.dropped
 
     def __getstate__(self) -> dict[str, Any]:
         # Loss and risk go too: with the masked file, differences of quantiles give cells of the original away.

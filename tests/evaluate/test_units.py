@@ -158,7 +158,7 @@ def test_whole_histories_of_a_panel_are_linked_as_by_looking_at_all():
     release = ma.protect(
         frame, 3, quasi=["sex", "wage"], keep=["year"], unit="id", unit_release="pseudonym", wave="year"
     )
-    before, after = (placed.coordinates for placed in embed_both(*release._both()))
+    before, after = (placed.coordinates for placed in embed_both(*release.pair))
     order = np.lexsort((release.data["year"], release.data["id"]))
     a, b = (one[:, order].reshape(2, 60, 4) for one in (before, after))
     distances = ((a[:, :, None] - b[:, None]) ** 2).sum(axis=(0, 3))

@@ -57,7 +57,7 @@ def check_round_trip(source, target, **choices):
     assert again.table.select(names).schema == source.table.select(names).schema
     assert again.table.num_rows == source.table.num_rows
     check_shared(again.table, names)
-    for name, kind in zip(names, (column.kind.name for column in release._both()[1]), strict=True):
+    for name, kind in zip(names, (column.kind.name for column in release.pair.masked), strict=True):
         assert again.table[name].null_count > 0, name
         if kind in ("nominal", "ordinal"):
             assert set(again.table[name].to_pylist()) <= set(source.table[name].to_pylist())
@@ -81,7 +81,7 @@ def test_types_of_arrow_outlive_files(tmp_path, suffix):
     ma.write(arrow_table(True), tmp_path / f"data{suffix}")
     source = ma.read(tmp_path / f"data{suffix}")
     release, _ = check_round_trip(source, tmp_path / f"out{suffix}")
-    kinds = {column.name: column.kind.name for column in release._both()[1]}
+    kinds = {column.name: column.kind.name for column in release.pair.masked}
     assert kinds["levels"] == "ordinal"
     assert kinds["category"] == kinds["flag"] == kinds["string_view"] == "nominal"
     assert {kinds[name] for name in ("date32", "time", "zoned_ns", "length_s")} == {"date"}
@@ -135,7 +135,7 @@ def test_text_files_keep_the_form_of_every_column(tmp_path):
         assert again.table[name].drop_null().to_pylist()
         for value in again.table[name].drop_null().to_pylist():
             assert re.fullmatch(form, value), name
-    found = {column.name: column.kind.name for column in release._both()[1]}
+    found = {column.name: column.kind.name for column in release.pair.masked}
     assert found == {
         "birth": "date",
         "seen": "date",

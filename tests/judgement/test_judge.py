@@ -100,7 +100,7 @@ def test_groups_of_few_households_are_counted_in_frames_too(missing):
     few = sum(len(own) < 4 for own in units.values())
     assert judge(release).alone.few_units == {"household": few}
     assert few > 0
-    assert pickle.loads(pickle.dumps(release))._repeating == {}
+    assert pickle.loads(pickle.dumps(release))._masked is None
 
 
 # One definition is enough: a measure and a method of the test's own, shown with their own words.
@@ -136,7 +136,7 @@ def test_a_new_measure_and_a_new_method_are_reported_by_their_own_words():
     model = build(release, comparison=compared)
     figure = next(one for one in model.loss.figures if one.symbol == "worst cell")
     assert (figure.name, figure.meaning) == ("the cell that moved most", "The largest change of a cell, as it is.")
-    original, masked = (both.matrix() for both in release._both())
+    original, masked = (both.matrix() for both in release.pair)
     assert figure.value == np.abs(original - masked).max()
     method = next(one for one in model.done if one.name == "method")
     assert (method.value, method.why) == ("in-order", "groups of k as the records stand")

@@ -33,7 +33,7 @@ class Sevens(Topic[Digits]):
     title = "Lucky digits"
 
     def find(self, release, run):
-        original, masked = (both.matrix() for both in release._both())
+        original, masked = (both.matrix() for both in release.pair)
         return Digits(int((masked % 10 == 7).sum()), int((original % 10 == 7).sum()))
 
     def public(self, found):

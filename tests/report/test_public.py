@@ -70,7 +70,7 @@ def test_what_is_told_is_true_and_one_group_could_not_have_made_it():
     assert not told[3]  # a few hold nearly all capital
     for (name, lost), may in zip(release.information.per_column.items(), told, strict=True):
         assert words_of(release)[name] == (loss_word(lost) if may else NOT_TOLD)
-    masked = release._both()[1].matrix()
+    masked = release.pair.masked.matrix()
     for j, may in enumerate(told):
         values, mean = masked[j], masked[j].mean()
         worst = 0.0

@@ -14,7 +14,7 @@ from microagg.columns.roles import Role
 from microagg.columns.weights import checked_weights
 from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.sources import Source
-from microagg.jobs.pairs import Pair, Pairing, check_can_be_matched, in_the_order_of, read_pair
+from microagg.jobs.pairs import BothFiles, Pairing, check_can_be_matched, in_the_order_of, read_pair
 from microagg.judge.analyses import checked_analyses, utility
 from microagg.judge.run import UNCHANGED
 from microagg.judge.text import shown
@@ -113,7 +113,7 @@ def assess(
         before, whole = _recoded(before, recipe), None if whole is None else _recoded(whole, recipe)
     if key is not None:
         after = in_the_order_of(before, after, key)
-    pair = Pair(before.typed(), after.typed())
+    pair = BothFiles(before.typed(), after.typed())
     if key is None:
         check_can_be_matched(files, pair, recipe)
     within = _strata(pair, recipe, strata)
@@ -201,7 +201,7 @@ def _recoded(source: Source, recipe: Recipe) -> Source:
     return replace(source, table=recoding.apply(table, codes), kind="parquet")
 
 
-def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[str]:
+def _strata(pair: BothFiles, recipe: Recipe | None, given: list[str] | None) -> list[str]:
     """Return the columns that the intruder links within; both files must have them, identical row by row."""
     declared = () if recipe is None else recipe.roles.strata
     strata = list(declared if given is None else given)
@@ -213,7 +213,7 @@ def _strata(pair: Pair, recipe: Recipe | None, given: list[str] | None) -> list[
 
 
 def _compared(
-    pair: Pair, before: Source, recipe: Recipe | None, given: list[str] | None, strata: list[str]
+    pair: BothFiles, before: Source, recipe: Recipe | None, given: list[str] | None, strata: list[str]
 ) -> list[str]:
     """Return the columns to judge: those named, those the recipe masks, or those in both files that differ."""
     if given is not None or recipe is not None:
@@ -234,7 +234,7 @@ def _compared(
     return [name for name in common if not pair.is_same(name)] or common
 
 
-def _check_order(pair: Pair, recipe: Recipe | None, masked: list[str], strata: list[str]) -> None:
+def _check_order(pair: BothFiles, recipe: Recipe | None, masked: list[str], strata: list[str]) -> None:
     """Refuse files whose rows cannot stand for the same records; columns said to be masked bear no witness."""
     declared = [] if recipe is None else _declared_unchanged(recipe)
     others = [name for name in pair.common if name not in strata and (name not in masked or name in declared)]
@@ -267,7 +267,7 @@ def _disclosed(risk: DisclosureRisk) -> list[str]:
     ]
 
 
-def _warnings(pair: Pair, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:
+def _warnings(pair: BothFiles, recipe: Recipe | None, names: list[str], strata: list[str]) -> list[str]:
     """Say what makes the figures look better than they are."""
     found = []
     unchanged = [name for name in pair.common if pair.is_witness(name) and name not in (*names, *strata)]

@@ -24,7 +24,7 @@ from microagg.recipe.data import asked_of
 Codes = NDArray[np.int64]
 
 
-class Pair:
+class BothFiles:
     """An original table and a masked one of as many records, their columns compared by name."""
 
     def __init__(self, before: pa.Table, after: pa.Table) -> None:
@@ -193,7 +193,7 @@ def _matched(before: Source, after: Source, origin: RowOrigin) -> Pairing:
     return Pairing(before.take(rows), after.take(order), left_out, whole, matched=True)
 
 
-def check_can_be_matched(files: Pairing, pair: Pair, recipe: Recipe | None) -> None:
+def check_can_be_matched(files: Pairing, pair: BothFiles, recipe: Recipe | None) -> None:
     """Refuse rows that the recipe writes in another order, where nothing shows which is which."""
     if recipe is None or files.matched or any(pair.is_witness(name) for name in pair.common):
         return

@@ -210,7 +210,7 @@ def look_at(release: Release[Any], progress: Progress | None = None) -> Looked:
 
 def _unused_tree(release: Release[Any]) -> JudgedTree | None:
     """Return the dependence tree of a file that was grouped on all its columns, as EMAD would take it."""
-    table = release._both()[0]
+    table = release.pair.original
     if release.selection is not None or len(table) < 2 or table.n_records * len(table) ** 2 > _MOST_FOR_TREE:
         return None
     return tree_by(select_columns(table.names, dependence(table)), used=False)

@@ -160,11 +160,11 @@ def utility_of_release(
     of rows though they are not released. Where records were left out, the original has all of them.
     """
     recipe, unit = release.recipe, release.recipe.roles.unit
-    original, written = release._both()
-    own_units, weights = release._units, release._weights
+    original, written = release.pair
+    own_units, weights = release.pair.units, release.pair.weights
     frame = whole = _typed(release, release.data)
-    if release._everybody is not None:
-        original, weights = release._everybody, release._everybody.weighed.first
+    if release.pair.everybody is not None:
+        original, weights = release.pair.everybody, release.pair.everybody.weighed.first
         whole = _typed(release, original.frame.to_native())
     units: Units = {} if unit is None or own_units is None else {unit: own_units.codes}
     names = list(frame.columns)
@@ -240,7 +240,7 @@ def _typed(release: "Release[Any]", table: Any) -> Frame:
     """Open what a release, or its original, holds: of a text file, what is not masked is text still."""
     if release.source is not None:
         stored = frames.open_frame(table)
-        others = [name for name in stored.columns if name not in release._both()[0].names]
+        others = [name for name in stored.columns if name not in release.pair.original.names]
         text = [name for name in others if stored.get_column(name).dtype == nw.String]
         table = replace(release.source, table=table, joined=None).typed_for(release.recipe.kinds.kinds, text)
     return frames.open_frame(table)
@@ -254,7 +254,7 @@ def relations_of_release(release: "Release[Any]") -> tuple[RelationCounts, ...]:
     frame = _typed(release, release.data)
     sides: tuple[dict[Any, Any], dict[Any, Any]] = ({}, {})
     for name in dict.fromkeys(name for relation in relations for name in relation.columns):
-        for values, table in zip(sides, release._both(), strict=True):
+        for values, table in zip(sides, release.pair, strict=True):
             own = table if name in table.names else open_table(frame, {name: _asked(release.recipe, name)})[0]
             numbers = numbers_of(own.named([name]).columns[0])
             if numbers is None:

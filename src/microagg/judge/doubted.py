@@ -30,7 +30,7 @@ def doubted_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]) 
     said = {name for name, kind in recipe.kinds.kinds.items() if kind == "number"}
     asked = [
         column.name
-        for column in release._both()[0]
+        for column in release.pair.original
         if column.kind.is_quantity and column.name not in said and column.name not in recipe.recode.recode
     ]
     if not asked:
@@ -42,7 +42,7 @@ def doubted_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]) 
 
 def codes_in_order(release: "Release[Any]", facts: Mapping[str, ColumnValues]) -> dict[str, str]:
     """Return why confidential columns are probably codes, by name, whose order t was measured by."""
-    demand, recipe = release._demand, release.recipe
+    demand, recipe = release.pair.demand, release.recipe
     if demand is None:
         return {}
     said = {*recipe.kinds.kinds, *recipe.recode.recode}
@@ -65,7 +65,7 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]
     These are the identifiers that repeat, and of columns that are dropped for other reasons, or masked as categories,
     those that look like a unit. Of masked ones a doubt is enough: their values are released.
     """
-    roles, repeating = release.recipe.roles, release._repeating
+    roles, repeating = release.recipe.roles, release.pair.repeating
     found = {name: repeating[name] for name in roles.identifiers if name in repeating}
     file = File(list(facts.values()), facts.get(str(roles.unit)))
     # Of a frame, columns that are dropped for other reasons are not at hand.
@@ -73,7 +73,7 @@ def repeating_columns(release: "Release[Any]", facts: Mapping[str, ColumnValues]
     found |= {name: own for name, own in others.items() if _looks_like_a_unit(facts[str(name)], file)}
     return found | {
         column.name: codes_of(column.cells.classes)
-        for column in release._both()[0]
+        for column in release.pair.original
         if isinstance(column.kind, Nominal)
         and column.name not in release.recipe.recode.recode
         and (may_number_units(facts[str(column.name)]) or _looks_like_a_unit(facts[str(column.name)], file))
@@ -108,7 +108,7 @@ def _table_of(release: "Release[Any]", progress: Progress | None) -> tuple[pa.Ta
     if release.source is not None:
         return release.source.typed(), release.source.labels
     columns: dict[str, Any] = {}
-    original = release._both()[0]
+    original = release.pair.original
     for column in original:
         columns[str(column.name)] = _array(column)
         tell(progress, len(columns), len(original))

@@ -35,8 +35,8 @@ def distributions_of(
     release: "Release[Any]", run: JudgedRun, public: bool, progress: Progress | None = None
 ) -> tuple[tuple[Distribution, ...], tuple[str, ...]]:
     """Return the masked columns for the pictures, at most 30; and the names of the others."""
-    original, written = release._both()
-    whole = original if release._everybody is None else release._everybody
+    original, written = release.pair
+    whole = original if release.pair.everybody is None else release.pair.everybody
     both = list(zip(whole, written, strict=True))
     # Where there are too many, those that lost most are worth seeing; in public that would show which did.
     lost = [release.information.per_column[before.name] for before, _ in both]

@@ -202,7 +202,7 @@ def _lone_in_all(release: "Release[Any]", classes: NDArray[np.int64]) -> int:
 
     Such a unit is unique by its rows taken together, where no other unit has the same rows.
     """
-    units = release._units
+    units = release.pair.units
     if units is None or release.recipe.units.release != "pseudonym":
         return _lone(classes)
     digests = digests_of_sets(digests_of([classes.view(np.uint64)], os.urandom(16)), units.codes)
@@ -213,14 +213,14 @@ def _lone_in_all(release: "Release[Any]", classes: NDArray[np.int64]) -> int:
 def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
     """Count, for each column with a spike, the groups whose released mean is that of one's amounts and of spikes."""
     found: dict[str, int] = {}
-    for before, after in zip(*release._both(), strict=True):
+    for before, after in zip(*release.pair, strict=True):
         if not isinstance(before.kind, Semi) or release.groups.ndim == 2:
             continue
         spike, labels = before.kind.spike, release.groups
         some, n_groups = before.cells.present & (before.values != spike), int(labels.max()) + 1
         off = np.bincount(labels[some], minlength=n_groups)
-        if release._units is not None:
-            off = held_by(labels[some], release._units.codes[some], n_groups).units
+        if release.pair.units is not None:
+            off = held_by(labels[some], release.pair.units.codes[some], n_groups).units
         released = np.zeros(off.size, dtype=bool)
         released[labels[after.cells.present & (after.values != spike)]] = True
         number = int(np.count_nonzero((off == 1) & released))
@@ -231,12 +231,12 @@ def _lone_amounts(release: "Release[Any]") -> dict[str, int]:
 def _rare(release: "Release[Any]", k: int) -> dict[str, int]:
     """Count, for each masked column of categories, those released that fewer than k records, or units, have."""
     found: dict[str, int] = {}
-    for before, after in zip(*release._both(), strict=True):
+    for before, after in zip(*release.pair, strict=True):
         if isinstance(before.kind, Nominal):
             codes = before.cells.known.astype(np.int64)
             counts = np.bincount(codes) if release.whole is None else release.whole.counts[before.name]
-            if release._units is not None:
-                counts = held_by(codes, release._units.codes[before.cells.present], counts.size).units
+            if release.pair.units is not None:
+                counts = held_by(codes, release.pair.units.codes[before.cells.present], counts.size).units
             number = int(np.count_nonzero(counts[np.unique(after.cells.known.astype(np.int64))] < k))
             found |= {shown(before.name): number} if number else {}
     return found
@@ -248,7 +248,7 @@ def _own_medians(release: "Release[Any]") -> dict[str, int]:
     Not where all members have that value, nor at a spike: there a mean would be the same.
     """
     found: dict[str, int] = {}
-    for place, (before, after) in enumerate(zip(*release._both(), strict=True)):
+    for place, (before, after) in enumerate(zip(*release.pair, strict=True)):
         if not isinstance(before.kind, Number):
             continue
         labels = release.groups if release.groups.ndim == 1 else release.groups[:, place]
@@ -288,7 +288,7 @@ def _lone(codes: NDArray[np.int64]) -> int:
 def missing_of(release: "Release[Any]", run: JudgedRun, public: bool) -> MissingValues:
     """Count the missing cells of the masked columns, and what became of them; in public only whether there are any."""
     whole = release.whole
-    cells = sum(column.n_missing for column in release._both()[1]) if whole is None else whole.missing_cells
+    cells = sum(column.n_missing for column in release.pair.masked) if whole is None else whole.missing_cells
     if public:
         return MissingValues(any_released=cells > 0)
     found = release.missing
@@ -305,7 +305,7 @@ def missing_of(release: "Release[Any]", run: JudgedRun, public: bool) -> Missing
 
 def idle_codes_of(release: "Release[Any]") -> dict[str, tuple[str, ...]]:
     """The codes for missing values that did nothing: those no record has, and of unmasked columns none by name."""
-    columns, whole = {column.name: column for column in release._both()[0]}, release.whole
+    columns, whole = {column.name: column for column in release.pair.original}, release.whole
     found: dict[str, tuple[str, ...]] = {}
     for name, codes in release.recipe.missing_codes.codes.items():
         if name not in columns:

@@ -35,14 +35,14 @@ _CORRELATION_STEPS = (0.1, 0.2)
 
 def told_columns(release: "Release[Any]", run: JudgedRun) -> NDArray[np.bool_]:
     """Return for each masked column whether its loss may be public."""
-    _, masked = release._both()
+    _, masked = release.pair
     if run.aggregate == "median":  # behind which a member may be at any distance
         return np.zeros(len(masked), dtype=bool)
     labels, weights = release.groups, None
-    if run.weighted and release._weights is not None:
+    if run.weighted and release.pair.weights is not None:
         if run.weights_by_group:  # nobody outside knows how much a member may count
             return np.zeros(len(masked), dtype=bool)
-        weights = release._weights.values
+        weights = release.pair.weights.values
     found = np.zeros(len(masked), dtype=bool)  # of what is no complete number nothing is shown
     for j, column in enumerate(masked):
         # A spike that is released in the place of up to two members off it hides them as a median does.
@@ -87,7 +87,7 @@ def public_loss_of(release: "Release[Any]", told: NDArray[np.bool_]) -> Loss:
     lost = release.information.per_column
     columns = tuple(
         ColumnLoss(shown(column.name), loss_word(lost[column.name]) if may else NOT_TOLD, column.kind.name)
-        for column, may in zip(release._both()[1], told, strict=True)
+        for column, may in zip(release.pair.masked, told, strict=True)
     )
     # A column that is not shown must not show in the loss overall, and a word for some columns alone would contradict
     # the word for all that the internal report has.

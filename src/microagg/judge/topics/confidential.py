@@ -106,7 +106,7 @@ class JudgedDemands:
 
 def diversity_of(release: "Release[Any]") -> tuple[GivenAway, ...]:
     """Return l and t of the confidential columns; of those that a demand is about, as the demand counts them."""
-    demand = release._demand
+    demand = release.pair.demand
     counted: dict[Any, tuple[Confidential, HeldValues]] = {}
     classes = np.empty(0, dtype=np.int64)
     if demand is not None:
@@ -149,7 +149,7 @@ def kept_of(release: "Release[Any]", run: JudgedRun, public: bool) -> JudgedDema
 
     In public that is what anybody can count in the release, and neither what it cost nor which group is worst.
     """
-    facts, demand = release.diversity, release._demand
+    facts, demand = release.diversity, release.pair.demand
     if facts is None or demand is None:
         return None
     classes = _classes(release)

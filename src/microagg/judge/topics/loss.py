@@ -43,7 +43,7 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
     found = release.loss
     bounding, comparing = (stage(progress, number, 2) for number in range(2))
     bound = judged_bound(release, bounding)
-    original, written = release._both()
+    original, written = release.pair
     changes = changes_of(original, written, release.groups, _weights(release), comparing, _everybody(release))
     columns = []
     for column in original:
@@ -72,16 +72,16 @@ def loss_of(release: "Release[Any]", progress: Progress | None = None) -> Loss:
 
 def _everybody(release: "Release[Any]") -> Everybody | None:
     """Return the whole original, where records were left out of the release."""
-    found = release._everybody
+    found = release.pair.everybody
     weights = None if found is None else found.weighed.first
     return None if found is None else (found, None if weights is None else weights.values)
 
 
 def _weights(release: "Release[Any]") -> tuple[Any, Any] | None:
     """Return the weights before and after masking, where what groups release is weighted."""
-    if not release.recipe.weights.weighted or release._weights is None:
+    if not release.recipe.weights.weighted or release.pair.weights is None:
         return None
-    before, by_group = release._weights.values, release.recipe.weights_by_group
+    before, by_group = release.pair.weights.values, release.recipe.weights_by_group
     return before, frames.to_columns(frames.open_frame(release.data), by_group[:1])[0] if by_group else before
 
 
@@ -116,14 +116,14 @@ def bound_of(release: "Release[Any]", information: InformationLoss, progress: Pr
     Whatever groups release, at least k records of a stratum are released with the same values. So the bound holds for
     medians, weights, moments, rounding, units and demands too: each of them can only lose more.
     """
-    recipe, units = release.recipe, release._units
+    recipe, units = release.recipe, release.pair.units
     if release.whole is not None:  # neighbours in a sample are too far
         why_not = "only some of the records are in memory"
         return LossBound(None, None, "information loss", recipe.k, why_not=why_not)
     alike, strata = release.groups, recipe.roles.strata
     if units is not None and units.slots is not None:  # of whole units, rows in the same slot get the same values
         alike = codes_of(alike * (int(units.slots.max()) + 1) + units.slots)
-    original = release._both()[0]
+    original = release.pair.original
     none = np.zeros(original.n_records, dtype=np.int64)
     return bound_of_release(
         original,

@@ -70,12 +70,12 @@ def _dominated(release: "Release[Any]", run: JudgedRun, progress: Progress | Non
     """
     if release.groups.ndim == 2 or run.aggregate != "mean":
         return {}
-    quantities = [column for column in release._both()[0] if column.kind.is_quantity]
+    quantities = [column for column in release.pair.original if column.kind.is_quantity]
     if not quantities:
         return {}
     amounts = np.nan_to_num(Table(tuple(quantities)).matrix(), copy=False)  # what is missing adds nothing
     names = [column.name for column in quantities]
-    weights = release._weights.values if run.weighted and release._weights is not None else None
+    weights = release.pair.weights.values if run.weighted and release.pair.weights is not None else None
     return dict(measure_dominance(amounts, release.groups, names, _DOMINANCE, weights, progress).failing)
 
 

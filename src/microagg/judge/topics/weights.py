@@ -71,12 +71,12 @@ def weighing_of(release: "Release[Any]", run: JudgedRun) -> JudgedWeights | None
     """Return what weights did, for the internal report; None where no column is a weight."""
     if not columns_of(release, Role.WEIGHT):
         return None
-    weights = release._weights
+    weights = release.pair.weights
     return JudgedWeights(
         found=() if run.weights_by_group else _found(release, run.k),
         facts=release.weights,
         groups=int(release.groups.max()) + 1,
-        population=None if weights is None else _population(weights.values, release._units),
+        population=None if weights is None else _population(weights.values, release.pair.units),
         expected_links=release.risk.expected_links,
     )
 
@@ -92,10 +92,10 @@ def _found(release: "Release[Any]", k: int) -> tuple[WeightFound, ...]:
     frame = frames.open_frame(release.data)
     categories = {
         shown(column.name): codes_of(column.cells.classes)
-        for column in release._both()[0]
+        for column in release.pair.original
         if isinstance(column.kind, Nominal)
     }
-    units = None if release._units is None else release._units.codes
+    units = None if release.pair.units is None else release.pair.units.codes
     found = []
     for name in columns_of(release, Role.WEIGHT):
         try:
