@@ -1,13 +1,11 @@
 """Figures, and what the report finds, as plain values: the same dictionaries whichever edge hands them out."""
 
-import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from microagg.judge.parts import Finding
 from microagg.judge.text import FIXED, THIN
-from microagg.judge.topics import results, weights
+from microagg.judge.topics import confidential, loss, results, risk, weights
 from microagg.judge.topics.moments import MOMENTS
 from microagg.measures.definitions import measures_of_both
 from microagg.report.parts import ReportModel
@@ -23,31 +21,10 @@ if TYPE_CHECKING:
     from microagg.mask.facts import OnceFacts
     from microagg.measures.analyses.estimate import Utility
     from microagg.measures.anonymity import RebuiltUnits
-    from microagg.measures.bound import LossBound
-    from microagg.measures.diversity import DiversityFacts, Goal
     from microagg.measures.joint import JointDisclosure
-    from microagg.measures.risk import DisclosureRisk
     from microagg.release import Release
     from microagg.study.costs import ColumnCosts
     from microagg.study.inspection import Inspection
-
-
-def risk_facts(risk: "DisclosureRisk") -> dict[str, Any]:
-    """Return the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
-    return {
-        "keys": [name for name in risk.columns if name in risk.keys],
-        "linkage_of": "records" if risk.n_units is None else "whole units",
-        "record_linkage_percent": risk.rld,
-        "record_linkage_all_keys_percent": risk.full_keys,
-        "right_group_all_keys_percent": risk.full_group,
-        "sampled": risk.sampled,
-        "seed": risk.seed,
-        "standard_error": math.hypot(risk.standard_error, risk.sets_error),
-        "standard_error_all_keys": risk.full_error,
-        "interval_disclosure_percent": risk.interval,
-        "g_dr": risk.g_dr,
-        **({} if risk.expected_links is None else {"expected_links": risk.expected_links}),
-    }
 
 
 def release_facts(release: "Release[Any]") -> dict[str, Any]:
@@ -68,11 +45,11 @@ def release_facts(release: "Release[Any]") -> dict[str, Any]:
         "information_loss_percent": release.information.percent,
         "importance": {str(name): own for name, own in release.recipe.importance.importance.items()},
         "losses_without_importance_percent": {str(name): own for name, own in release.information.uncounted.items()},
-        "loss_bound": bound_facts(release.loss.bound),
+        "loss_bound": loss.bound_as_json(release.loss.bound),
         "g_il": release.loss.g_il,
-        **risk_facts(release.risk),
+        **risk.as_json(release.risk),
         **weights.as_json(release.weights),
-        **diversity_facts(release.diversity),
+        **confidential.as_json(release.diversity),
         **once_facts(release.once),
         **({} if release.moments is None else MOMENTS.as_json(release.moments)),
         "results": results.as_json(release.results),
@@ -88,26 +65,6 @@ def rebuilt_facts(found: "RebuiltUnits | None") -> dict[str, Any]:
     return {"units_rebuilt": found.units, "units_with_several_rows": found.of, "units_rebuilt_by_column": by_column}
 
 
-def bound_facts(found: "LossBound | None") -> dict[str, Any] | None:
-    """Return how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
-    if found is None:
-        return None
-    return {"percent": found.percent, "of": found.of, "reached_percent": found.reached, "sentence": str(found) or None}
-
-
-def diversity_facts(found: "DiversityFacts | None") -> dict[str, Any]:
-    """Return what is demanded of confidential columns: what is reached, by which way, and what it cost."""
-    if found is None:
-        return {}
-    return {
-        "diversity": found.way,
-        "demanded": {str(name): goal_facts(goals) for name, goals in found.goals.items()},
-        "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
-        "information_loss_without_it_percent": found.loss_before,
-        "information_loss_with_it_percent": found.loss_after,
-    }
-
-
 def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
     """Return which columns were masked once for each unit, and what that cost."""
     if found is None:
@@ -116,18 +73,6 @@ def once_facts(found: "OnceFacts | None") -> dict[str, Any]:
         "masked_once": list(map(str, found.columns)),
         "information_loss_by_row_percent": found.loss_by_row,
         "information_loss_once_percent": found.loss,
-    }
-
-
-def goal_facts(goals: Sequence["Goal"]) -> dict[str, Any]:
-    """Return what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
-    return {
-        one.name: {
-            "asked": one.asked if one.rank is None else [one.asked, one.rank],
-            "reached": one.reached if math.isfinite(one.reached) else None,
-            "holds": one.holds,
-        }
-        for one in goals
     }
 
 
@@ -228,9 +173,13 @@ def assessed_facts(found: "Assessed") -> dict[str, Any]:
         "information_loss_percent": found.loss.percent,
         "per_column_percent": dict(found.loss.per_column),
         "g_il": found.loss.g_il,
-        **risk_facts(found.risk),
+        **risk.as_json(found.risk),
         "scoring_index": found.score,
-        **({"demanded": {str(name): goal_facts(of) for name, of in found.demanded.items()}} if found.demanded else {}),
+        **(
+            {"demanded": {str(name): confidential.goals_as_json(of) for name, of in found.demanded.items()}}
+            if found.demanded
+            else {}
+        ),
         **({} if found.results is None else {"results": result_facts(found.results)}),
         "figures": {one.name: one.value for one in found.measures},
     }

@@ -1,6 +1,7 @@
 """Confidential columns: what records with the same masked values disclose, what is demanded, reached, and its cost."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from microagg.measures.diversity import Goal, given_away, goals_of, promised
 
 if TYPE_CHECKING:
     from microagg.judge.judgement import Judgement
+    from microagg.measures.diversity import DiversityFacts
     from microagg.release import Release
 
 _MOST_BARS = 12
@@ -374,3 +376,28 @@ def _diversity_words(own: GivenAway) -> str:
     if own.distinct == 2:
         return "At least one group has only two different values."
     return f"Every group has at least {count(own.distinct)} different values."
+
+
+def as_json(found: "DiversityFacts | None") -> dict[str, Any]:
+    """Return what is demanded of confidential columns: what is reached, by which way, and what it cost."""
+    if found is None:
+        return {}
+    return {
+        "diversity": found.way,
+        "demanded": {str(name): goals_as_json(goals) for name, goals in found.goals.items()},
+        "groups_of_one_value_without_it": {str(name): own.uniform for name, own in found.before.items()},
+        "information_loss_without_it_percent": found.loss_before,
+        "information_loss_with_it_percent": found.loss_after,
+    }
+
+
+def goals_as_json(goals: Sequence[Goal]) -> dict[str, Any]:
+    """Return what is demanded of a column and what is reached, by keyword; of recursive (c, l) what is below c."""
+    return {
+        one.name: {
+            "asked": one.asked if one.rank is None else [one.asked, one.rank],
+            "reached": one.reached if math.isfinite(one.reached) else None,
+            "holds": one.holds,
+        }
+        for one in goals
+    }

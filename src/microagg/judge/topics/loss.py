@@ -233,3 +233,10 @@ def common_name(value: float | None) -> str:
 def before_after(change: ColumnChange) -> str:
     """Return how many records have a column's commonest value, before and after masking."""
     return f"{percent(change.common_before)} before, {percent(change.common_after)} after"
+
+
+def bound_as_json(found: LossBound | None) -> dict[str, Any] | None:
+    """Return how little any grouping could lose, beside what this one loses in the same terms, with a sentence."""
+    if found is None:
+        return None
+    return {"percent": found.percent, "of": found.of, "reached_percent": found.reached, "sentence": str(found) or None}

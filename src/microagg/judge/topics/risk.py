@@ -18,6 +18,7 @@ from microagg.work import Progress
 
 if TYPE_CHECKING:
     from microagg.measures.constants import UnitConstants
+    from microagg.measures.risk import DisclosureRisk
     from microagg.release import Release
 
 _DOMINANCE = 10.0  # percent: the p of the p percent rule
@@ -170,3 +171,21 @@ def sample_words(found: JudgedRisk, error: float) -> str:
 def _error_words(error: float) -> str:
     """Return the standard error of a percentage: in points, or it would be read as percent of the figure."""
     return f" (standard error {error:.2f} percentage points)" if error else ""
+
+
+def as_json(risk: "DisclosureRisk") -> dict[str, Any]:
+    """Return the figures of risk, with the columns that the intruder knows and the sample they were estimated on."""
+    return {
+        "keys": [name for name in risk.columns if name in risk.keys],
+        "linkage_of": "records" if risk.n_units is None else "whole units",
+        "record_linkage_percent": risk.rld,
+        "record_linkage_all_keys_percent": risk.full_keys,
+        "right_group_all_keys_percent": risk.full_group,
+        "sampled": risk.sampled,
+        "seed": risk.seed,
+        "standard_error": math.hypot(risk.standard_error, risk.sets_error),
+        "standard_error_all_keys": risk.full_error,
+        "interval_disclosure_percent": risk.interval,
+        "g_dr": risk.g_dr,
+        **({} if risk.expected_links is None else {"expected_links": risk.expected_links}),
+    }
