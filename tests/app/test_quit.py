@@ -156,5 +156,21 @@ def test_a_session_goes_on_where_quit_or_ctrl_c_has_ended_it(browser, tmp_path):
     assert Recipe.read(second[-1]).k == 8
 
 
+@pytest.mark.campaign
+def test_the_page_keeps_up_with_what_another_tab_changes(browser, tmp_path):
+    call("datasets", "make", "survey", "-n", 200, "-o", tmp_path / "survey.csv")
+    with running(tmp_path, "survey.csv") as app, watched(app, browser) as page:
+        other = page.context.new_page()
+        other.goto(f"{app.origin}/try")
+        other.locator("#k").fill("7")
+        contains(other.locator("#line"), "k 7")
+        page.goto(f"{app.origin}/quit")
+        see(page.locator("#place"))
+        with page.expect_response(f"{app.origin}/quit") as seen:
+            other.locator("#k").fill("8")
+        assert seen.value.status == 200
+        see(page.get_by_role("heading", name="Quit", exact=True))
+
+
 def words_in(said):
     return shlex.split(re.search(r"To continue: (.*?)\s*\Z", said, re.DOTALL)[1])

@@ -183,7 +183,7 @@
       failures = 0;
       element("gone").hidden = true;
       if (job.state !== "idle" && job.state !== "failed") { progress(job); pause = 150; }
-      const place = element("place");  // of a page that was posted for
+      const place = document.querySelector("[data-place]");  // of a page that was posted for
       if (job.stamp !== stamp && !posting) await ask(place ? place.dataset.place : location.href, {}, false);
     } catch { failed(); }
     setTimeout(watch, document.hidden ? 3000 : pause);
