@@ -10,8 +10,8 @@ import pytest
 
 from microagg.app.session import Session
 from microagg.jobs import writing
+from microagg.judge.words import TWO_RELEASES
 from microagg.recipe import Recipe
-from microagg.report.words import TWO_RELEASES
 from tests.app.client import Client
 from tests.app.releases import boxes, field, names, sha256, write
 from tests.cli import call, complaint

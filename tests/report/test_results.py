@@ -13,7 +13,8 @@ import microagg as ma
 from microagg.jobs.facts import findings_of, release_facts, results_of, warnings_among
 from microagg.judge import judge
 from microagg.judge.text import FIXED, THIN
-from microagg.judge.topics.results import ResultBlock, _farthest, word_of
+from microagg.judge.topics.results import ResultBlock, word_of
+from microagg.measures.analyses.estimate import farthest
 from microagg.report import build, render, to_json
 from microagg.report.pictures import estimates
 
@@ -289,8 +290,8 @@ def test_an_interval_without_width_says_nothing_of_what_moved():
     still, far, lost = moved(1.82, (1.83, 1.83)), moved(1.7, (1.82, 1.84)), moved(np.nan, (1.82, 1.84))
     near = moved(1.825, (1.82, 1.84))
     judged = [SimpleNamespace(estimates=(still, near)), SimpleNamespace(estimates=(far,))]
-    assert _farthest(SimpleNamespace(analyses=judged)) == [far]
-    assert _farthest(SimpleNamespace(analyses=[*judged, SimpleNamespace(estimates=(far, lost))])) == [lost, far]
+    assert farthest(judged) == [far]
+    assert farthest([*judged, SimpleNamespace(estimates=(far, lost))]) == [lost, far]
 
 
 def test_what_is_outside_does_not_look_like_the_end_of_its_interval():

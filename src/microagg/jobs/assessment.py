@@ -16,6 +16,7 @@ from microagg.errors import InvalidData, RoleError, setting
 from microagg.files.sources import Source
 from microagg.jobs.pairs import BothFiles, Pairing, check_can_be_matched, in_the_order_of, read_pair
 from microagg.judge.analyses import checked_analyses, utility
+from microagg.judge.findings import SOLVED
 from microagg.judge.run import UNCHANGED
 from microagg.judge.text import shown
 from microagg.mask.demands import check_demanded, demand_on, demanded_columns, sensitive_table
@@ -32,7 +33,6 @@ from microagg.measures.utility import LossMeasures
 from microagg.recipe import Recipe, choices
 from microagg.recipe.combine import Combination, refuse
 from microagg.recipe.data import with_declared_codes
-from microagg.report.findings import SOLVED
 from microagg.study.joint import joint_disclosure
 from microagg.work import Progress
 

@@ -98,6 +98,25 @@ class Finding:
 
 
 @frozen()
+class Verdict:
+    """The page in a few sentences."""
+
+    state: State  # "look": it holds, and there is something that it does not cover
+    headline: str
+    lines: tuple[Fact, ...]
+    look_first: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()  # those and all others; empty in public
+    alone_percent: float | None = None  # of the records, by all that is released; None in public
+
+
+@frozen()
+class SourceSection:
+    """Where the original came from, for the internal report."""
+
+    facts: tuple[Fact, ...]
+
+
+@frozen()
 class Figure:
     """One number that judges the release, with what it takes to read it."""
 

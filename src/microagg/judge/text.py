@@ -51,6 +51,11 @@ def percent(value: float | None) -> str:
     return f"{_digits(value)}{FIXED}%"
 
 
+def percents(values: Iterable[float]) -> list[str]:
+    """Return several percentages."""
+    return [percent(value) for value in values]
+
+
 def at_most(value: float) -> str:
     """Return a percentage that others do not exceed."""
     if 0 < value < 0.005:
@@ -64,6 +69,11 @@ def points(value: float | None) -> str:
         return "–"
     rounded = round(value, 2)
     return "0" if rounded == 0 else f"{rounded:+.2f}".replace("-", "−")
+
+
+def points_of(rows: Iterable[Iterable[float]]) -> list[list[str]]:
+    """Return several rows of signed changes."""
+    return [[points(value) for value in row] for row in rows]
 
 
 def change(value: float | None) -> str:

@@ -4,15 +4,15 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from microagg.judge import Judgement, judge
+from microagg.judge import Judgement, judge, words
 from microagg.judge.comparison import Comparison
 from microagg.judge.parts import SourceFacts as SourceFacts
 from microagg.judge.parts import WrittenFacts as WrittenFacts
 from microagg.judge.topics import TOPICS
-from microagg.report import alternatives, words
+from microagg.judge.verdict import verdict
+from microagg.report import alternatives
 from microagg.report.parts import ReportModel as ReportModel
 from microagg.report.parts import TopicSection
-from microagg.report.verdict import verdict
 from microagg.work import Progress
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from microagg.judge.parts import (
     JudgedTree,
     LeftOut,
     Loss,
-    State,
+    SourceSection,
+    Verdict,
 )
 from microagg.judge.parts import SourceFacts as SourceFacts
 from microagg.judge.parts import WrittenFacts as WrittenFacts
@@ -22,25 +23,6 @@ from microagg.judge.topics.confidential import GivenAway, JudgedDemands
 from microagg.judge.topics.origin import RecodedColumn
 from microagg.judge.topics.results import JudgedResults
 from microagg.report.alternatives import MapSection
-
-
-@frozen()
-class Verdict:
-    """The page in a few sentences."""
-
-    state: State  # "look": it holds, and there is something that it does not cover
-    headline: str
-    lines: tuple[Fact, ...]
-    look_first: tuple[str, ...]
-    findings: tuple[Finding, ...] = ()  # those and all others; empty in public
-    alone_percent: float | None = None  # of the records, by all that is released; None in public
-
-
-@frozen()
-class SourceSection:
-    """Where the original came from, for the internal report."""
-
-    facts: tuple[Fact, ...]
 
 
 @frozen()

@@ -21,7 +21,7 @@ from microagg.errors import InvalidParameter, MicroaggError
 from microagg.files.addresses import kind_at
 from microagg.jobs import again, outputs, writing
 from microagg.jobs.writing import one_line
-from microagg.report.words import TWO_RELEASES
+from microagg.judge.words import TWO_RELEASES
 
 _PATIENCE = 8  # times a moment in which what a post needs may come to be
 

@@ -13,7 +13,7 @@ from microagg.judge.parts import Fact, Finding, State, finite
 from microagg.judge.text import FIXED, count, counted, percent, sentence, shown
 from microagg.mask.relations import KeptRelation
 from microagg.measures.analyses.analysis import Analysis
-from microagg.measures.analyses.estimate import Estimate, Utility, worst_first
+from microagg.measures.analyses.estimate import Estimate, farthest
 from microagg.measures.assess import check_sample
 from microagg.measures.pmse import measure_pmse
 from microagg.recipe.relations import RelationCounts
@@ -139,20 +139,18 @@ def results_of(release: "Release[Any]", progress: Progress | None = None) -> Jud
     except MicroaggError as error:
         remarks.append(f"Relations were not counted. {error}")
     tell(progress, _STEPS, _STEPS)
-    judged = [one for one in utility.estimates if one.has_interval]
-    changed = sorted((one for one in judged if one.conclusion_changed), key=worst_first)
-    lines = _lines(utility)
+    judged, changed, lines = utility.judged, utility.changed, utility.worst(MOST_LINES)
     found = JudgedResults(
         declared=bool(release.recipe.analyses.analyses),
         level=100.0 * utility.level,
         analyses=len(utility.analyses),
         sentences=tuple(map(shown, utility.sentences[:MOST_LINES])),
         estimates=len(judged),
-        within=sum(one.within for one in judged),
+        within=utility.n_within,
         overlap=next((one.value for one in utility.measures if one.name == "overlap"), None),
         n_changed=len(changed),
         changed=tuple(shown(one.sentence) for one in changed[:MOST_LINES]),
-        farthest=tuple(shown(one.sentence) for one in _farthest(utility)[:MOST_LINES]),
+        farthest=tuple(shown(one.sentence) for one in farthest(utility.analyses)[:MOST_LINES]),
         lines=tuple(map(_line, lines)),
         others=len(utility.estimates) - len(lines),
         told_apart=told_apart,
@@ -182,32 +180,6 @@ def _left_out(release: "Release[Any]") -> list[str]:
 
 def _reason(why: Exception) -> str:
     return str(why) if isinstance(why, MicroaggError) else "It cannot be computed from these values."
-
-
-def _lines(utility: Utility) -> list[Estimate]:
-    """Return the worst estimate of each analysis, and the worst of all others, as far as there is room."""
-    ordered = [judged.ordered for judged in utility.analyses]
-    others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
-    chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:MOST_LINES]}
-    return [one for own in ordered for one in own if id(one) in chosen]
-
-
-def _farthest(utility: Utility) -> list[Estimate]:
-    """Return of each analysis what moved most, if it is lost or its intervals before and after are apart.
-
-    One that is lost comes first, and the others last: a rare category is lost in every analysis that has it.
-    """
-    found = []
-    for judged in utility.analyses:
-        apart = [one for one in judged.estimates if _has_width(one) and (one.lost or one.overlap == 0)]
-        found += [max(apart, key=lambda one: one.moved)] if apart else []
-    lost = [one for one in found if one.lost]
-    return [*lost[:1], *sorted((one for one in found if not one.lost), key=lambda one: -one.moved), *lost[1:]]
-
-
-def _has_width(one: Estimate) -> bool:
-    """Return whether the original has an interval that can be compared; that of rounded values may have no width."""
-    return one.has_interval and one.interval_before[1] > one.interval_before[0]
 
 
 def _line(one: Estimate) -> ResultLine:

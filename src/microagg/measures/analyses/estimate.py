@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from microagg.base.frozen import frozen
@@ -280,6 +280,24 @@ class Judged:
         return f"{name}: {inside} of {len(judged)} figures are within their intervals. Worst: {self.worst.sentence}"
 
 
+def farthest(analyses: Iterable[Judged]) -> list[Estimate]:
+    """Return of each analysis what moved most, if it is lost or its intervals before and after are apart.
+
+    One that is lost comes first, and the others last: a rare category is lost in every analysis that has it.
+    """
+    found = []
+    for judged in analyses:
+        apart = [one for one in judged.estimates if _has_width(one) and (one.lost or one.overlap == 0)]
+        found += [max(apart, key=lambda one: one.moved)] if apart else []
+    lost = [one for one in found if one.lost]
+    return [*lost[:1], *sorted((one for one in found if not one.lost), key=lambda one: -one.moved), *lost[1:]]
+
+
+def _has_width(one: Estimate) -> bool:
+    """Return whether the original has an interval that can be compared; that of rounded values may have no width."""
+    return one.has_interval and one.interval_before[1] > one.interval_before[0]
+
+
 @frozen()
 class Utility:
     """Whether the results of analyses survive masking. Not for publication: it holds estimates of the original.
@@ -309,6 +327,28 @@ class Utility:
     def estimates(self) -> tuple[Estimate, ...]:
         """All estimates, analysis by analysis."""
         return tuple(one for judged in self.analyses for one in judged.estimates)
+
+    @property
+    def judged(self) -> tuple[Estimate, ...]:
+        """The estimates that have an interval before masking to judge by."""
+        return tuple(one for one in self.estimates if one.has_interval)
+
+    @property
+    def n_within(self) -> int:
+        """How many of those are within their intervals."""
+        return sum(one.within for one in self.judged)
+
+    @property
+    def changed(self) -> tuple[Estimate, ...]:
+        """Those whose conclusion changed, the worst first."""
+        return tuple(sorted((one for one in self.judged if one.conclusion_changed), key=worst_first))
+
+    def worst(self, most: int) -> list[Estimate]:
+        """Return the worst estimate of each analysis, and the worst of all others, as far as there is room."""
+        ordered = [judged.ordered for judged in self.analyses]
+        others = sorted((one for own in ordered for one in own[1:]), key=worst_first)
+        chosen = {id(one) for one in [*(own[0] for own in ordered if own), *others][:most]}
+        return [one for own in ordered for one in own if id(one) in chosen]
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.estimates)
@@ -347,13 +387,11 @@ class Utility:
     @property
     def measures(self) -> tuple[Measure, ...]:
         """How much survived, over all estimates that have an interval before masking."""
-        judged = [one for one in self.estimates if one.has_interval]
+        judged, inside = self.judged, self.n_within
         if not judged:
             return ()
-        inside = sum(one.within for one in judged)
         overlaps = [0.0 if math.isnan(one.overlap) else one.overlap for one in judged]
-        changed = sum(one.conclusion_changed for one in judged)
-        n = len(judged)
+        changed, n = len(self.changed), len(judged)
         return (
             Measure(
                 "within",

@@ -3,7 +3,7 @@
 from markupsafe import Markup
 
 from microagg.judge.parts import Correlations
-from microagg.judge.text import points
+from microagg.judge.text import points, points_of
 from microagg.report.pictures.scales import cut_short, text_width
 from microagg.report.templates import drawn
 
@@ -22,6 +22,7 @@ def correlations(found: Correlations) -> Markup:
     top = max(_STRONGEST, *(abs(value) for row in found.change for value in row))
     names = [cut_short(name, 118.0, font) for name in found.columns]
     room = 8.0 + max(text_width(name, font) for name in names)
+    said = points_of(found.change)
     cells = [
         {
             "x": room + cell * j,
@@ -29,7 +30,7 @@ def correlations(found: Correlations) -> Markup:
             "rose": value >= 0,
             "strength": f"{0.06 + 0.6 * min(1.0, abs(value) / top):.2f}",
             "figure": _figure(value) if few else "",
-            "words": f"{found.columns[i]} and {found.columns[j]}: {points(value)}",
+            "words": f"{found.columns[i]} and {found.columns[j]}: {said[i][j]}",
         }
         for i, row in enumerate(found.change)
         for j, value in enumerate(row)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from microagg.judge.parts import Distribution
-from microagg.judge.text import percent
+from microagg.judge.text import percent, percents
 from microagg.report.pictures.bars import apart, bar_name, bar_words, bars
 from microagg.report.pictures.scales import FONT, Scale, Tick, exact, steps, text_width, ticks
 from microagg.report.templates import drawn, px
@@ -41,10 +41,10 @@ def bins(one: Distribution) -> Markup:
     across, up = Scale(one.edges[0], one.edges[-1], start, _WIDTH), Scale(0.0, ceiling, _FLOOR, _TOP)
     places = [across(edge) for edge in one.edges]
     levels = {name: [max(0.0, up(height)) for height in heights] for name, heights in (("b", before), ("a", after))}
-    cut = max(tops) > ceiling
+    cut, words = max(tops) > ceiling, _words(one)
     return drawn(
         "distribution",
-        label=_label(one),
+        label=_label(one, words),
         start=start,
         width=_WIDTH,
         height=_HEIGHT + (11.0 if aside else 0.0),
@@ -57,7 +57,7 @@ def bins(one: Distribution) -> Markup:
         ends=[] if before else [steps(places[at : at + 2], [levels["a"][at]], _FLOOR) for at in (0, len(after) - 1)],
         ticks=_ticks(one, across),
         cut_off=_cut_off(before, after, places, tops.index(max(tops))) if cut else None,
-        bins=[(places[i], places[i + 1] - places[i], _words(one, i)) for i in range(len(after))],
+        bins=[(places[i], places[i + 1] - places[i], words[i]) for i in range(len(after))],
     )
 
 
@@ -104,12 +104,11 @@ def _marked(one: Distribution, across: Scale) -> list[Tick]:
     return named[:: -(-len(named) // room)]
 
 
-def _words(one: Distribution, at: int) -> str:
-    """Return in words what a bin holds."""
-    shares = (
-        f"{percent(one.before[at])} before, {percent(one.after[at])} after" if one.before else percent(one.after[at])
-    )
-    return f"{_where(one, at)}: {shares}"
+def _words(one: Distribution) -> list[str]:
+    """Return in words what each bin holds."""
+    before, after = percents(one.before), percents(one.after)
+    shares = [f"{was} before, {now} after" for was, now in zip(before, after, strict=True)] if before else after
+    return [f"{_where(one, at)}: {share}" for at, share in enumerate(shares)]
 
 
 def _where(one: Distribution, at: int) -> str:
@@ -131,9 +130,9 @@ def _is_whole(one: Distribution) -> bool:
     return bool(one.before) and not one.marks and one.edges[1] - one.edges[0] == 1 and one.edges[0] % 1 == 0.5
 
 
-def _label(one: Distribution) -> str:
+def _label(one: Distribution, words: Sequence[str]) -> str:
     """Return what is drawn, for readers who cannot see it."""
     most = max(range(len(one.after)), key=lambda at: one.before[at] if one.before else one.after[at])
     what = "before and after masking" if one.before else "masked"
-    told = "".join(f" {words}." for words in map(bar_words, one.bars))
-    return f"{one.column}, {what}, in {len(one.after)} bins. Most records: {_words(one, most)}.{told}"
+    told = "".join(f" {bar}." for bar in map(bar_words, one.bars))
+    return f"{one.column}, {what}, in {len(one.after)} bins. Most records: {words[most]}.{told}"

@@ -1,11 +1,11 @@
 """What was found of the released values: codes averaged, zeros lost, records left out, cells filled, totals moved."""
 
 from microagg.judge import Judgement
+from microagg.judge.done import rounding_moved
 from microagg.judge.parts import ColumnChange, ColumnLoss, Finding
 from microagg.judge.text import FIXED, at_most, count, counted, first_of, listed, percent, points, quoted
 from microagg.judge.topics.loss import before_after, has_spike, risen
 from microagg.judge.topics.weights import total_words
-from microagg.report.done import rounding_moved
 
 _FEW_POINTS = 2.0  # by which the share of a column's commonest value may change without a warning
 _LEFT_OUT = 1.0  # percent of the records: fewer are noted only

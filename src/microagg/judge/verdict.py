@@ -2,14 +2,7 @@
 
 from microagg.columns.roles import Role
 from microagg.judge import Judgement
-from microagg.judge.parts import Alone, Fact, JudgedGroups, State, WrittenFacts
-from microagg.judge.run import JudgedRun
-from microagg.judge.text import at_most, count, counted, listed, percent, quoted, sentence
-from microagg.judge.topics import confidential, results, weights
-from microagg.judge.topics.loss import before_after, common_name, with_spike
-from microagg.judge.topics.risk import sample_words
-from microagg.report import values
-from microagg.report.findings import (
+from microagg.judge.findings import (
     CLOSE,
     CLOSELY,
     alone_words,
@@ -22,7 +15,12 @@ from microagg.report.findings import (
     rebuilt_words,
     strata_words,
 )
-from microagg.report.parts import Verdict
+from microagg.judge.parts import Alone, Fact, JudgedGroups, State, Verdict, WrittenFacts
+from microagg.judge.run import JudgedRun
+from microagg.judge.text import at_most, count, counted, listed, percent, quoted, sentence
+from microagg.judge.topics import confidential, results, values, weights
+from microagg.judge.topics.loss import before_after, common_name, with_spike
+from microagg.judge.topics.risk import sample_words
 
 _MOST_FIRST = 20
 _MOST_SPIKES = 3  # columns whose spikes the verdict names

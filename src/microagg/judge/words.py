@@ -7,12 +7,11 @@ from microagg.columns.roles import Role
 from microagg.files.databases import is_database, table_name
 from microagg.judge import Judgement
 from microagg.judge.bins import SMALL_CELL
-from microagg.judge.parts import Fact, Finding, JudgedGroups, SourceFacts, WrittenFacts
+from microagg.judge.done import kinds, missing_values, released, rounding
+from microagg.judge.parts import Fact, Finding, JudgedGroups, SourceFacts, SourceSection, WrittenFacts
 from microagg.judge.run import JudgedBlocks, JudgedRun, Refined
 from microagg.judge.text import count, counted, listed, quoted, sentence, shown
 from microagg.judge.topics import TOPICS, confidential, moments, weights
-from microagg.report.done import kinds, missing_values, released, rounding
-from microagg.report.parts import SourceSection
 
 TWO_RELEASES = (
     "Two releases of one file, or of files with the same persons, protect less than one: groups that differ can be "

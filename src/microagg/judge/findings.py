@@ -8,10 +8,9 @@ from microagg.judge import Judgement
 from microagg.judge.parts import Alone, Finding, JudgedGroups, JudgedRisk, WrittenFacts
 from microagg.judge.run import JudgedRun
 from microagg.judge.text import count, counted, first_of, listed, percent, quoted
-from microagg.judge.topics import TOPICS, moments, origin, results, weights
+from microagg.judge.topics import TOPICS, moments, origin, results, values, weights
 from microagg.judge.topics.confidential import GivenAway
 from microagg.judge.topics.sample import SAMPLE
-from microagg.report import values
 
 CLOSE = 20.0
 """Percent of the records: above, it is a finding that all their values are close to the released ones."""
