@@ -34,9 +34,9 @@ PARTS = {
     "microagg.pipeline": {"protect": "release"},
     "microagg.measures.loss": {"loss_of_release": "loss", "weighted_loss_of_release": "loss"},
     "microagg.measures.utility": {"measure_loss": "loss"},
-    "microagg.judge.loss": {"bound_of": "bound"},
+    "microagg.judge.topics.loss": {"bound_of": "bound"},
     "microagg.measures.risk": {"measure_risk": "risk"},
-    "microagg.judge.results": {"results_of": "findings"},
+    "microagg.judge.topics.results": {"results_of": "findings"},
     "microagg.jobs.writing": {"report_model": "report", "write_report": "report", "write": "write"},
 }
 """The part of the job that each function belongs to, by its module."""

@@ -78,7 +78,7 @@ class Release(Generic[IntoDataFrameT]):
         some of the records (see `risk_for`). Where units are released by numbers, the intruder links whole units, by
         all their rows. Computed when asked; `risk_for` has the choices.
     pair : Pair
-        The original and the released values, row by row; a stored release has none.
+        The original and the released values, row by row; a stored release raises `InvalidData`.
     utility : method
         Whether the results of analyses survive: `release.utility()`.
     anonymity : Anonymity

@@ -1,6 +1,9 @@
 """A topic of the test's own: one class, listed once, is said wherever a release is spoken of."""
 
 import json
+import math
+import pickle
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
@@ -8,8 +11,9 @@ from typer.testing import CliRunner
 
 import microagg as ma
 from microagg.app.session import Session
-from microagg.base.frozen import frozen
+from microagg.base.frozen import ReadOnly, frozen
 from microagg.cli import app
+from microagg.jobs.facts import release_facts
 from microagg.judge import judge
 from microagg.judge.parts import Fact, Finding
 from microagg.judge.topics import TOPICS
@@ -108,6 +112,33 @@ def test_by_default_nothing_of_it_is_public(pages):
     assert "silent" not in public.topics
 
 
+def test_what_is_never_public_is_not_measured_for_the_public(monkeypatch):
+    class Hidden(Sevens):
+        name = "hidden"
+        public = Topic.public
+
+        def find(self, release, run):
+            pytest.fail("measured")
+
+    monkeypatch.setattr("microagg.judge.judgement.TOPICS", [*TOPICS, Hidden()])
+    assert "hidden" not in judge(ma.protect(TABLE, 5), public=True).topics
+
+
+def test_figures_are_json_whatever_they_hold():
+    @frozen()
+    class Odd(ReadOnly):
+        by_column: Mapping[str, float]
+        never: float
+
+    found = Odd({"a\u202eb": 1.5}, math.nan)
+    assert Sevens().as_json(found) == {"sevens": {"by_column": {"a\ufffdb": 1.5}, "never": None}}
+
+
+def test_a_pair_of_tables_is_not_stored():
+    with pytest.raises(TypeError, match="original values"):
+        pickle.dumps(ma.protect(TABLE, 5).pair)
+
+
 @pytest.mark.usefixtures("_listed")
 def test_the_terminal_and_json_have_it(tmp_path):
     file = tmp_path / "survey.csv"
@@ -146,4 +177,5 @@ def test_the_app_has_it(tmp_path):
 def test_each_topic_that_is_listed_has_a_name_of_its_own():
     names = [one.name for one in TOPICS]
     assert len({*names}) == len(names) > 0
-    assert not {*names} & {"findings", "warnings", "figures", "results", "records", "recoded", "differences"}
+    others = {*release_facts(ma.protect(TABLE, 5))} | {"findings", "warnings", "recoded", "differences", "sha256"}
+    assert not {*names} & others

@@ -262,7 +262,9 @@ def read_source(address: str | os.PathLike[str], *, progress: Progress | None = 
         raise InvalidData(f"{path.name!r} changed while it was read. Run again when nobody writes to it.")
     found = _checked(stored.table, path.name)
     checksum = stored.sha256 or digest
-    return Source(found, path.name, kind, stored.details, stored.labels, stored.dialect, kept_address(path), checksum)
+    return Source(
+        found, path.name, kind, dict(stored.details), stored.labels, stored.dialect, kept_address(path), checksum
+    )
 
 
 def read_beginning(address: str | os.PathLike[str], records: int, **reading: Any) -> Source:

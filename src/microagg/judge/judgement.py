@@ -47,7 +47,7 @@ _MOST_CHOICES = 12  # of columns that tie, which are listed
 
 @frozen()
 class Judgement(ReadOnly):
-    """Everything that a report says of a release, before it is put into words.
+    """Everything that a report says of a release: figures, with what is said of each.
 
     A public one holds nothing that must not be shown: what would help an intruder is None or empty.
 
@@ -181,7 +181,8 @@ def judge(
     drawn, others = distributions_of(release, run, public, drawing)
     told = told_columns(release, run) if public else None
     loss = losses.loss_of(release, losing) if told is None else public_loss_of(release, told)
-    topics = {one.name: one.find(release, run) for one in TOPICS}
+    # What is never public is not measured for it.
+    topics = {one.name: one.find(release, run) for one in TOPICS if not public or one.is_public}
     left_out = left_out_of(release, run, public)
     measures = {} if public else {one.name: one for one in measures_of_both(release.loss, release.risk)}
     found = Judgement(
@@ -237,7 +238,7 @@ def _internal(
 
 def _shown(found: Mapping[str, Any], public: bool) -> dict[str, Any]:
     """Return the figures of the topics that have any; in public what each of them lets everybody see."""
-    known = {one: found[one.name] for one in TOPICS if found[one.name] is not None}
+    known = {one: found[one.name] for one in TOPICS if found.get(one.name) is not None}
     if public:
         known = {one: one.public(own) for one, own in known.items()}
     return {one.name: own for one, own in known.items() if own is not None}

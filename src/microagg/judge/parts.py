@@ -1,4 +1,4 @@
-"""The parts of a judgement: numbers, names as they may be displayed, and tuples of them."""
+"""The parts of a judgement: numbers, names as they may be displayed, sentences, and tuples of them."""
 
 import math
 from collections.abc import Mapping

@@ -23,6 +23,9 @@ class Pair(NamedTuple):
     original: Table
     masked: Table
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a pair holds original values, and is not stored. Store the masked table, or the release.")
+
     @property
     def units(self) -> Units | None:
         """The persons, households or firms that rows belong to."""

@@ -1,4 +1,4 @@
-"""What is found of a release and said of it: a file for each thing, and a line here."""
+"""What is found of a release and said of it: a file for each thing; those that are a `Topic` have a line here."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from microagg.columns.roles import Role
 from microagg.judge.parts import Fact, Finding, finite
 from microagg.judge.run import JudgedRun
-from microagg.judge.text import at_most, count, counted, first_of, listed, quoted, sentence
+from microagg.judge.text import at_most, count, counted, first_of, listed, quoted, sentence, shown
 from microagg.judge.topics.topic import Topic
 from microagg.mask.moments import MomentFacts
 
@@ -77,11 +77,11 @@ class Moments(Topic[MomentFacts]):
         return {
             "moments": {
                 "kept": found.which,
-                "columns": list(map(str, found.columns)),
+                "columns": list(map(shown, found.columns)),
                 "variance_error_percent": finite(100.0 * found.variance_error),
                 "covariance_error": finite(found.covariance_error),
-                "cells_outside_range": {str(name): cells for name, cells in found.outside.items()},
-                "cells_cut_back": {str(name): cells for name, cells in found.clipped.items()},
+                "cells_outside_range": {shown(name): cells for name, cells in found.outside.items()},
+                "cells_cut_back": {shown(name): cells for name, cells in found.clipped.items()},
                 "strata_left_as_they_are": found.left,
             }
         }
